@@ -1,0 +1,4 @@
+//! The `handoff-check` program; everything it does is in the library.
+fn main() -> std::process::ExitCode {
+    baton_handoff_check::main()
+}

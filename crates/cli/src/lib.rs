@@ -1,0 +1,1 @@
+//! What all of Baton's tools share at their edge: output, errors, configuration.

@@ -1,0 +1,1 @@
+//! HTTP to model servers: probes, chat streams, token counts, error classes.

@@ -1,0 +1,1 @@
+//! Child processes in bounds: groups, deadlines, reaping, cancellation, the sandbox.

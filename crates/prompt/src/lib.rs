@@ -1,0 +1,1 @@
+//! A role's first request: system text, tools, packed files.

@@ -1,0 +1,1 @@
+//! Git facts and worktrees, by driving the git program.

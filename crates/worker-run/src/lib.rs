@@ -1,0 +1,6 @@
+//! Do one well-scoped task with an agent loop, and hand it off
+
+/// Runs the tool.
+pub fn main() -> std::process::ExitCode {
+    std::process::ExitCode::FAILURE
+}
