@@ -47,7 +47,7 @@ pub use provider::{
     ContextSource, Model, ModelState, Provider, ProviderError, Server, ServerKind, ServerState,
     Signal, SignalSource, Slots, Speed,
 };
-pub use read::{ReadError, read, read_strict, read_value};
+pub use read::{ReadError, nearest_key, read, read_strict, read_value};
 pub use reservation::{Holder, Reservation, SlotClass};
 pub use review::{Finding, FindingSeverity, Review, ReviewChecks, ReviewVerdict};
 pub use run::{Budget, Gap, MergeOutcome, MergeState, Round, Run, RunStatus, RunTask};

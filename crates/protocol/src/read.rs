@@ -98,7 +98,7 @@ fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, ReadError> {
         let path = json_path(&e.path().to_string());
         ReadError::Key {
             path,
-            message: suggest(&e.into_inner().to_string()),
+            message: nearest_key(&e.into_inner().to_string()),
         }
     })
 }
@@ -111,8 +111,9 @@ fn json_path(path: &str) -> String {
     }
 }
 
-/// Turns serde's list of all known keys into the one that was probably meant.
-fn suggest(message: &str) -> String {
+/// Turns serde's message about an unknown key, with its list of all known keys, into one that names
+/// the key that was probably meant. Other messages stay as they are.
+pub fn nearest_key(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let Some(rest) = message.strip_prefix("unknown field ") else {
         return message.to_owned();

@@ -1,0 +1,231 @@
+//! From `main` to an exit code.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use baton_protocol::{Exit, schema_text};
+use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use clap::{Args, Command, Parser};
+use serde_json::{Map, Value};
+
+use crate::{Failure, Output};
+
+/// What kind of tool it is; the exit codes depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Answers a question: 0 yes, 1 no, 3 could not judge.
+    Question,
+    /// Does something: 0 completed, 1 not, 3 needs a person.
+    Doer,
+    /// Runs a command: its code is passed through, 125 is our own failure.
+    ChainLoader,
+}
+
+/// What `run` must know of a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// The program's name.
+    pub name: &'static str,
+    /// Its kind. A question tool or doer that is given a command after `--` ends as a chain loader.
+    pub kind: ToolKind,
+    /// The schemas of the documents it reads.
+    pub reads: &'static [&'static str],
+    /// The schemas of the documents it writes.
+    pub writes: &'static [&'static str],
+}
+
+/// The flags every tool has.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Common options")]
+pub struct Common {
+    /// Write JSON, also on a terminal.
+    #[arg(long, global = true, conflicts_with = "text")]
+    pub json: bool,
+    /// Write text for people, also into a pipe or file.
+    #[arg(long, global = true)]
+    pub text: bool,
+    /// Say more on stderr.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Say nothing but errors; the exit code is the answer.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Print the JSON Schemas of the documents this tool reads and writes.
+    #[arg(long)]
+    pub schema: bool,
+}
+
+/// A command line that carries the common flags.
+pub trait HasCommon {
+    /// Its common flags.
+    fn common(&self) -> &Common;
+}
+
+/// The tool's clap command with its name and its version with the commit.
+pub fn command_with_version<C: Parser>(tool: &Tool) -> Command {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BATON_COMMIT"), ")");
+    C::command()
+        .name(tool.name)
+        .bin_name(tool.name)
+        .version(VERSION)
+}
+
+/// Runs a tool: parses the command line, calls `body`, reports a failure, returns the exit code.
+pub fn run<C: Parser + HasCommon>(
+    tool: &Tool,
+    body: impl FnOnce(C, &Output) -> Result<Exit, Failure>,
+) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let before_command = || arguments.iter().skip(1).take_while(|a| *a != "--");
+    let chain = arguments.iter().skip(1).any(|a| a == "--");
+    let kind = if chain {
+        ToolKind::ChainLoader
+    } else {
+        tool.kind
+    };
+    let json_asked = before_command().any(|a| a == "--json");
+    let quiet = before_command().any(|a| a == "-q" || a == "--quiet");
+
+    let early = Common {
+        json: json_asked,
+        quiet,
+        ..Common::default()
+    };
+    if before_command().any(|a| a == "--schema") {
+        let output = Output::new(tool.name, &early);
+        let written = output.json_line(&schemas(tool));
+        return finish(tool, kind, &output, written.map(|()| Exit::Yes));
+    }
+    let parsed = command_with_version::<C>(tool)
+        .try_get_matches_from(arguments.iter())
+        .and_then(|matches| C::from_arg_matches(&matches));
+    match parsed {
+        Ok(cli) => {
+            let output = Output::new(tool.name, cli.common());
+            let result = body(cli, &output);
+            finish(tool, kind, &output, result)
+        }
+        Err(error) if !error.use_stderr() => {
+            let output = Output::new(tool.name, &early);
+            let written = output.raw(error.render().to_string().as_bytes());
+            finish(tool, kind, &output, written.map(|()| Exit::Yes))
+        }
+        Err(error) => {
+            let output = Output::new(tool.name, &early);
+            finish(tool, kind, &output, Err(usage_failure(tool, &error)))
+        }
+    }
+}
+
+fn finish(tool: &Tool, kind: ToolKind, output: &Output, result: Result<Exit, Failure>) -> ExitCode {
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            let promised = kind != ToolKind::ChainLoader && output.format() == crate::Format::Json;
+            if promised && !output.is_quiet() {
+                // A second failure to write has no better place to be told than the line below.
+                let _ = output.json_line(&failure.document(tool.name));
+            }
+            output.error(&failure.message);
+            failure.exit_code(kind).into()
+        }
+    }
+}
+
+fn schemas(tool: &Tool) -> Value {
+    let group = |names: &[&str]| -> Value {
+        let entry = |name: &&str| {
+            let text = schema_text(name)?;
+            Some(((*name).to_owned(), serde_json::from_str(text).ok()?))
+        };
+        Value::Object(names.iter().filter_map(entry).collect())
+    };
+    let mut all = Map::new();
+    all.insert("reads".into(), group(tool.reads));
+    all.insert("writes".into(), group(tool.writes));
+    Value::Object(all)
+}
+
+/// clap's message in one line: what is wrong, the nearest right flag, where to look.
+fn usage_failure(tool: &Tool, error: &clap::Error) -> Failure {
+    let rendered = error.render().to_string();
+    let mut paragraphs = rendered.split("\n\n");
+    let first = paragraphs.next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let mut message = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    if error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        message = "a subcommand or argument is missing".into();
+    }
+    let suggestion = [
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedValue,
+    ]
+    .into_iter()
+    .find_map(|kind| error.get(kind))
+    .and_then(|value| match value {
+        ContextValue::String(s) => Some(s.clone()),
+        ContextValue::Strings(s) => s.first().cloned(),
+        _ => None,
+    });
+    if let Some(suggestion) = suggestion {
+        message = format!("{message}; did you mean `{suggestion}`?");
+    }
+    Failure::usage(format!("{message} (see {} --help)", tool.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::{Common, HasCommon, Tool, ToolKind, command_with_version, schemas, usage_failure};
+
+    #[derive(Parser)]
+    struct Cli {
+        #[arg(long)]
+        _candidates: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    }
+
+    impl HasCommon for Cli {
+        fn common(&self) -> &Common {
+            &self.common
+        }
+    }
+
+    const TOOL: Tool = Tool {
+        name: "tool",
+        kind: ToolKind::Question,
+        reads: &["task/1"],
+        writes: &["health/1"],
+    };
+
+    #[test]
+    fn a_wrong_flag_names_the_right_one_in_one_line() {
+        let mut command = command_with_version::<Cli>(&TOOL);
+        let error = command
+            .try_get_matches_from_mut(["tool", "--candidate", "-"])
+            .unwrap_err();
+        assert_eq!(
+            usage_failure(&TOOL, &error).message,
+            "unexpected argument '--candidate' found; did you mean `--candidates`? (see tool --help)"
+        );
+    }
+
+    #[test]
+    fn the_schemas_are_those_the_tool_reads_and_writes() {
+        let all = schemas(&TOOL);
+        assert!(all["reads"]["task/1"]["properties"]["prompt"].is_object());
+        assert!(all["writes"]["health/1"]["properties"]["ready"].is_object());
+    }
+
+    #[test]
+    fn the_version_names_a_commit() {
+        let version = command_with_version::<Cli>(&TOOL).render_version();
+        assert!(
+            version.starts_with("tool 0.") && version.contains(" ("),
+            "{version}"
+        );
+    }
+}
