@@ -1,1 +1,33 @@
-//! How many tokens a text or a chat request needs, and how sure that is.
+//! How many tokens a text or a chat request needs, how sure that is, and whether it fits.
+//!
+//! [`estimate`] and [`estimate_request`] need no vocabulary: a class model gives an estimate and an
+//! upper bound for known tokenizer families, and the number of bytes bounds the others. [`judge`]
+//! turns a count, a reserve and a window into a verdict.
+
+mod class_model;
+mod count;
+mod family;
+mod fit;
+mod request;
+mod unicode;
+
+pub use class_model::{Estimator, estimate_for};
+pub use count::Count;
+pub use family::Family;
+pub use fit::{Admission, LEAST_OUTPUT, better, judge, required, reserved};
+pub use request::{Piece, Pieces, RequestCount, RequestError, estimate_with, pieces};
+
+/// Estimates a text for an unknown tokenizer.
+pub fn estimate(text: &str) -> Count {
+    estimate_for(Family::Unknown, text)
+}
+
+/// Estimates a whole chat request (messages, tools, template) for a family of tokenizers.
+pub fn estimate_request(
+    family: Family,
+    request: &serde_json::Value,
+) -> Result<RequestCount, RequestError> {
+    Ok(estimate_with(&pieces(request)?, |text| {
+        estimate_for(family, text)
+    }))
+}

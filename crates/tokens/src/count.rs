@@ -1,0 +1,87 @@
+//! A number of tokens and how sure it is.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+use baton_protocol::Method;
+
+/// How many tokens something is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count {
+    /// The count, or the best estimate of it.
+    pub tokens: u64,
+    /// Very likely no more than the true count.
+    pub lower_bound: u64,
+    /// No less than the true count.
+    pub upper_bound: u64,
+    /// How it was counted.
+    pub method: Method,
+    /// The relative error `tokens` may have; 0 when counted.
+    pub error_band: f64,
+}
+
+impl Count {
+    /// No tokens at all, exactly.
+    pub const NOTHING: Self = Self::exact(0, Method::Tokenizer);
+
+    /// An exact count.
+    pub const fn exact(tokens: u64, method: Method) -> Self {
+        Self {
+            tokens,
+            lower_bound: tokens,
+            upper_bound: tokens,
+            method,
+            error_band: 0.0,
+        }
+    }
+
+    /// A count by a local tokenizer. The server may run another version of Unicode or of the
+    /// template, so the bound leaves room for a thousandth, at least eight tokens.
+    pub fn by_tokenizer(tokens: u64) -> Self {
+        Self {
+            upper_bound: tokens + (tokens / 1000).max(8),
+            ..Self::exact(tokens, Method::Tokenizer)
+        }
+    }
+}
+
+impl Add for Count {
+    type Output = Self;
+
+    /// Counts of parts add up; the sum is as good as its worst part.
+    fn add(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens + other.tokens,
+            lower_bound: self.lower_bound + other.lower_bound,
+            upper_bound: self.upper_bound + other.upper_bound,
+            method: worse(self.method, other.method),
+            error_band: if other.tokens == 0 {
+                self.error_band
+            } else if self.tokens == 0 {
+                other.error_band
+            } else {
+                self.error_band.max(other.error_band)
+            },
+        }
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::exact(0, Method::Server), Add::add)
+    }
+}
+
+const fn worse(a: Method, b: Method) -> Method {
+    match (a, b) {
+        (Method::Heuristic, _) | (_, Method::Heuristic) => Method::Heuristic,
+        (Method::Tokenizer, _) | (_, Method::Tokenizer) => Method::Tokenizer,
+        (Method::Server, Method::Server) => Method::Server,
+    }
+}
