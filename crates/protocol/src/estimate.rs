@@ -69,8 +69,20 @@ pub struct Fit {
     pub verdict: FitVerdict,
     /// What is left over (negative: what is missing), in tokens.
     pub headroom_tokens: Option<i64>,
-    /// The largest output that still fits, in tokens.
+    /// The largest output that still fits beside the thinking and margin reserves, in tokens.
     pub largest_output_tokens: Option<u64>,
+    /// The prompt's tokens for this model: the count, or the best estimate of it.
+    #[serde(default)]
+    pub prompt_tokens: Option<u64>,
+    /// No fewer than the true count for this model.
+    #[serde(default)]
+    pub upper_bound_tokens: Option<u64>,
+    /// How it was counted for this model.
+    #[serde(default)]
+    pub method: Option<Method>,
+    /// Where the count comes from, in words: a route, a tokenizer file, a family, bytes.
+    #[serde(default)]
+    pub source: Option<String>,
 }
 
 /// `estimate/1`: how many tokens a request needs and who can hold it.
@@ -89,6 +101,9 @@ pub struct Estimate {
     pub upper_bound_tokens: u64,
     /// How it was counted.
     pub method: Method,
+    /// Where the count comes from, in words: a route, a tokenizer file, a family, bytes.
+    #[serde(default)]
+    pub source: Option<String>,
     /// Relative error of `prompt_tokens`, for example 0.15; 0 when counted.
     pub error_band: f64,
     /// What is set aside.

@@ -57,14 +57,19 @@ pub const fn required(prompt: &Count, reserve: &Reserve) -> u64 {
 /// The verdict is the same under both admission rules: what one server refuses the other would cut
 /// off. `largest_output_tokens` is the output to ask for beside the thinking reserve.
 pub fn judge(prompt: &Count, reserve: &Reserve, usable: Option<u64>, model: Option<String>) -> Fit {
+    let unknown = Fit {
+        model,
+        usable_context: usable,
+        verdict: FitVerdict::Unknown,
+        headroom_tokens: None,
+        largest_output_tokens: None,
+        prompt_tokens: Some(prompt.tokens),
+        upper_bound_tokens: Some(prompt.upper_bound),
+        method: Some(prompt.method),
+        source: None,
+    };
     let Some(usable) = usable else {
-        return Fit {
-            model,
-            usable_context: None,
-            verdict: FitVerdict::Unknown,
-            headroom_tokens: None,
-            largest_output_tokens: None,
-        };
+        return unknown;
     };
     let besides = reserve
         .thinking_tokens
@@ -78,11 +83,10 @@ pub fn judge(prompt: &Count, reserve: &Reserve, usable: Option<u64>, model: Opti
         _ => FitVerdict::No,
     };
     Fit {
-        model,
-        usable_context: Some(usable),
         verdict,
         headroom_tokens: Some(difference(usable, required(prompt, reserve))),
         largest_output_tokens: Some(room(prompt.upper_bound).unwrap_or(0)),
+        ..unknown
     }
 }
 
