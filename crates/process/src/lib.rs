@@ -1,1 +1,40 @@
 //! Child processes in bounds: groups, deadlines, reaping, cancellation, the sandbox.
+//!
+//! Everything Baton starts goes through here, so that five promises hold in one place:
+//!
+//! * a command never waits for input nobody will type (stdin is `/dev/null` unless given);
+//! * a command never outlives its limit: the whole process group gets TERM, a grace period, then KILL;
+//! * we wait for the *process*, not for its pipes: a background grandchild that keeps stdout open
+//!   neither hangs us nor survives us;
+//! * memory stays bounded however much is printed (head, tail, digest; the rest to a file if asked);
+//! * a cancelled run ends at once, and every child is reaped.
+
+mod cancel;
+mod capture;
+mod child;
+mod command;
+mod exit_status;
+mod group;
+pub mod identity;
+mod lines;
+mod phase;
+mod preexec;
+mod procfs;
+mod replace;
+mod sibling;
+mod signals;
+mod start;
+mod streams;
+mod supervise;
+mod waiting;
+
+pub use cancel::{Cancel, CancelGuard};
+pub use capture::{Capture, Captured, hex};
+pub use child::{Child, Waited};
+pub use command::{Command, Outcome, Output, Placement, SpawnError, Stdin};
+pub use exit_status::ExitStatus;
+pub use group::Leftover;
+pub use identity::Identity;
+pub use lines::{Lines, NextLine};
+pub use replace::exec;
+pub use sibling::sibling;
