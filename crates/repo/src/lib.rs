@@ -1,1 +1,43 @@
 //! Git facts and worktrees, by driving the git program.
+//!
+//! Everything is read with the formats git promises to keep (`--porcelain=v2`, `--raw`, always
+//! `-z`), names are bytes, and git runs without hooks, aliases, external diff programs, fsmonitor,
+//! translations or optional locks. [`Repo::snapshot`] hashes the work tree through a private index
+//! and a private object folder, so that looking at a repository changes nothing in it.
+//!
+//! What this crate does *not* do: it never deletes a lock file, never forces a branch, and never
+//! removes a worktree that holds work nobody else has.
+
+mod base;
+mod changes;
+mod commit;
+mod diff;
+mod error;
+mod git;
+mod globs;
+mod id;
+mod integrate;
+mod path;
+mod raw;
+mod repo;
+mod restore;
+mod scratch;
+mod status;
+mod worktree;
+mod worktree_list;
+
+pub use base::{Base, HeadAtBase};
+pub use changes::ChangeSet;
+pub use commit::{CommitMessage, Identity};
+pub use diff::LineCount;
+pub use error::RepoError;
+pub use globs::{GlobError, Globs};
+pub use id::ObjectId;
+pub use integrate::Integration;
+pub use path::GitPath;
+pub use raw::{Change, ChangeKind, Mode};
+pub use repo::{Head, Repo};
+pub use restore::Restored;
+pub use status::{Entry, SubmoduleState};
+pub use worktree::Removal;
+pub use worktree_list::Worktree;

@@ -1,0 +1,119 @@
+//! The point a piece of work is measured against.
+
+use crate::error::RepoError;
+use crate::id::ObjectId;
+use crate::repo::{Repo, parse_id};
+
+/// The subject of a recorded base; tells it from an ordinary commit.
+const SUBJECT: &str = "baton: work tree at the start of a task";
+
+/// The state some work started from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// The files at the start, uncommitted ones included.
+    pub tree: ObjectId,
+    /// What HEAD was at the start.
+    pub head: HeadAtBase,
+}
+
+/// What HEAD was when the work started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeadAtBase {
+    /// This commit.
+    Commit(ObjectId),
+    /// There was no commit yet.
+    Unborn,
+    /// Only a tree was recorded, and no commit of this branch has it. Work that was committed
+    /// and then undone in the work tree cannot be seen.
+    Unknown,
+}
+
+impl Repo {
+    /// Records the work tree as it is now, so that another process can measure against it later.
+    ///
+    /// The answer is a commit that no branch holds: its tree is the work tree (uncommitted and
+    /// untracked files included, ignored ones not), its parent is HEAD. Only objects are added to
+    /// the repository; no index, reference or file changes. The same state gives the same name.
+    /// (`git gc` drops it after two weeks.)
+    pub fn record_base(&self) -> Result<ObjectId, RepoError> {
+        let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
+        let index = dir.path().join("index");
+        self.copy_index(&self.git_dir().join("index"), &index)?;
+        let tree = self.write_tree(&index, None)?;
+        let mut commit = self.git(["commit-tree", tree.as_str(), "-m", SUBJECT]);
+        if let Some(head) = self.head()?.commit {
+            commit = commit.arg("-p").arg(head.as_str());
+        }
+        for name in [
+            "GIT_AUTHOR_NAME",
+            "GIT_AUTHOR_EMAIL",
+            "GIT_COMMITTER_NAME",
+            "GIT_COMMITTER_EMAIL",
+        ] {
+            commit = commit.env(name, "baton");
+        }
+        // A fixed date: the name depends on the content only.
+        let commit = commit
+            .env("GIT_AUTHOR_DATE", "@0 +0000")
+            .env("GIT_COMMITTER_DATE", "@0 +0000")
+            .ok()?;
+        parse_id(&commit)
+    }
+
+    /// What a base recorded in a task means: a commit, a recorded work tree, or a bare tree.
+    pub fn base(&self, name: &str) -> Result<Base, RepoError> {
+        let tree = self.tree(name)?;
+        let Some(commit) = self.find(&format!("{name}^{{commit}}"))? else {
+            let head = self.commit_with_tree(&tree)?;
+            return Ok(Base { tree, head });
+        };
+        let said = self
+            .reading(["show", "-s", "--no-show-signature", "--format=%s%n%P"])
+            .arg(commit.as_str())
+            .ok()?;
+        let text = String::from_utf8_lossy(&said.stdout);
+        let mut lines = text.lines();
+        let head = if lines.next() == Some(SUBJECT) {
+            let parent = lines.next().and_then(ObjectId::new);
+            parent.map_or(HeadAtBase::Unborn, HeadAtBase::Commit)
+        } else {
+            HeadAtBase::Commit(commit)
+        };
+        Ok(Base { tree, head })
+    }
+
+    /// HEAD as a base; the empty tree before the first commit.
+    pub fn base_of_head(&self) -> Result<Base, RepoError> {
+        match self.head()?.commit {
+            Some(commit) => self.base(commit.as_str()),
+            None => Ok(Base {
+                tree: self.empty_tree()?,
+                head: HeadAtBase::Unborn,
+            }),
+        }
+    }
+
+    /// The newest of the last thousand commits that has exactly this tree.
+    fn commit_with_tree(&self, tree: &ObjectId) -> Result<HeadAtBase, RepoError> {
+        if self.head()?.commit.is_none() {
+            return Ok(HeadAtBase::Unborn);
+        }
+        let said = self
+            .git([
+                "log",
+                "-n",
+                "1000",
+                "--no-show-signature",
+                "--format=%H %T",
+                "HEAD",
+            ])
+            .ok()?;
+        let text = String::from_utf8_lossy(&said.stdout);
+        let found = text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .find(|(_, t)| *t == tree.as_str())
+            .and_then(|(commit, _)| ObjectId::new(commit));
+        Ok(found.map_or(HeadAtBase::Unknown, HeadAtBase::Commit))
+    }
+}

@@ -1,0 +1,313 @@
+//! Runs git so that neither the user's nor the repository's settings change what it does or says.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use crate::error::RepoError;
+
+/// How long one git command may take before it is ended.
+const LIMIT: Duration = Duration::from_secs(300);
+/// Pauses between attempts when another process holds a lock; their sum is the patience.
+const LOCK_PAUSES_MS: [u64; 9] = [10, 20, 50, 100, 200, 400, 800, 1600, 3200];
+
+/// Settings that would run foreign programs, write to the repository, or change the output.
+const SETTINGS: [(&str, &str); 21] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.untrackedCache", "false"),
+    ("core.splitIndex", "false"),
+    ("core.quotePath", "false"),
+    ("core.pager", "cat"),
+    ("core.editor", "false"),
+    ("core.safecrlf", "false"),
+    ("color.ui", "false"),
+    ("advice.addEmbeddedRepo", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("diff.ignoreSubmodules", "none"),
+    ("diff.noprefix", "false"),
+    ("diff.mnemonicPrefix", "false"),
+    ("diff.orderFile", "/dev/null"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("submodule.recurse", "false"),
+    ("rerere.enabled", "false"),
+    ("protocol.allow", "never"),
+];
+
+/// Variables that would point git at another repository, index or program.
+/// (A tool that runs inside a git hook inherits several of them.)
+const FOREIGN_VARIABLES: [&str; 22] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_QUARANTINE_PATH",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_REFLOG_ACTION",
+    "GIT_TRACE",
+    "GIT_ATTR_SOURCE",
+    "GIT_SHALLOW_FILE",
+];
+
+/// A git command about to run.
+pub(crate) struct Git {
+    dir: PathBuf,
+    args: Vec<OsString>,
+    env: Vec<(&'static str, OsString)>,
+    stdin: Vec<u8>,
+    settings: Vec<(String, String)>,
+    limit: Duration,
+}
+
+/// What a git command said. A code other than 0 is not an error yet.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+    pub(crate) command: String,
+}
+
+impl Git {
+    /// `git -C dir args…`
+    pub(crate) fn new<S: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            args: args.into_iter().map(|a| a.as_ref().to_owned()).collect(),
+            env: Vec::new(),
+            stdin: Vec::new(),
+            settings: Vec::new(),
+            limit: LIMIT,
+        }
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|a| a.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// One more setting, stronger than every config file.
+    pub(crate) fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    pub(crate) fn settings(mut self, settings: &[(String, String)]) -> Self {
+        self.settings.extend_from_slice(settings);
+        self
+    }
+
+    /// Runs it, with patience for locks, and wants exit code 0.
+    pub(crate) fn ok(self) -> Result<Said, RepoError> {
+        let said = self.said()?;
+        if said.code == Some(0) {
+            Ok(said)
+        } else {
+            Err(said.into_error())
+        }
+    }
+
+    /// Runs it, with patience for locks, whatever its exit code.
+    pub(crate) fn said(self) -> Result<Said, RepoError> {
+        let mut waited_ms = 0;
+        for pause in LOCK_PAUSES_MS {
+            let said = self.once()?;
+            if said.lock().is_none() {
+                return Ok(said);
+            }
+            // The lock's owner is at work; the file is never ours to delete.
+            std::thread::sleep(Duration::from_millis(pause));
+            waited_ms += pause;
+        }
+        let said = self.once()?;
+        match said.lock() {
+            Some(lock) => Err(RepoError::Locked { lock, waited_ms }),
+            None => Ok(said),
+        }
+    }
+
+    fn once(&self) -> Result<Said, RepoError> {
+        let mut child = self.command().spawn().map_err(RepoError::NoGit)?;
+        let (sender, receiver) = channel();
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
+        let stdin = child.stdin.take();
+        std::thread::scope(|scope| {
+            if let Some(mut pipe) = stdin {
+                // Git may stop reading early; that it then fails is told by its exit code.
+                scope.spawn(move || pipe.write_all(&self.stdin));
+            }
+            if let Some(pipe) = stdout {
+                let sender = sender.clone();
+                scope.spawn(move || sender.send((true, drain(pipe))));
+            }
+            if let Some(pipe) = stderr {
+                scope.spawn(move || sender.send((false, drain(pipe))));
+            }
+            self.collect(&mut child, &receiver)
+        })
+    }
+
+    fn collect(
+        &self,
+        child: &mut Child,
+        receiver: &Receiver<(bool, Vec<u8>)>,
+    ) -> Result<Said, RepoError> {
+        let deadline = Instant::now() + self.limit;
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match receiver.recv_timeout(left) {
+                Ok((true, bytes)) => stdout = bytes,
+                Ok((false, bytes)) => stderr = bytes,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    // Ending it closes the pipes, which ends the readers.
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(RepoError::TimedOut {
+                        command: self.shown(),
+                        limit_ms: u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX),
+                    });
+                }
+            }
+        }
+        let status = child
+            .wait()
+            .map_err(RepoError::io("cannot wait for git to end"))?;
+        Ok(Said {
+            code: status.code(),
+            stdout,
+            stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
+            command: self.shown(),
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("git");
+        command
+            .arg("--no-optional-locks")
+            .arg("--literal-pathspecs");
+        command.arg("-C").arg(&self.dir).args(&self.args);
+        for name in FOREIGN_VARIABLES {
+            command.env_remove(name);
+        }
+        command
+            .env("LC_ALL", "C")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_EDITOR", "false")
+            .env("GIT_SEQUENCE_EDITOR", "false")
+            .env("GIT_PAGER", "cat")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env(
+                "GIT_CONFIG_COUNT",
+                (SETTINGS.len() + self.settings.len()).to_string(),
+            )
+            .envs(self.env.iter().map(|(k, v)| (k, v)))
+            .stdin(if self.stdin.is_empty() {
+                Stdio::null()
+            } else {
+                Stdio::piped()
+            })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // Not `-c name=value`: a section's name may hold `=`, and would then slip through.
+        let own = self.settings.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+        for (i, (name, value)) in SETTINGS.into_iter().chain(own).enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{i}"), name);
+            command.env(format!("GIT_CONFIG_VALUE_{i}"), value);
+        }
+        command
+    }
+
+    /// The command for an error message: without our settings, and not longer than a line.
+    fn shown(&self) -> String {
+        let words: Vec<_> = self.args.iter().map(|a| a.to_string_lossy()).collect();
+        let mut line = words.join(" ");
+        if let Some((cut, _)) = line.char_indices().nth(100) {
+            line.truncate(cut);
+            line.push('…');
+        }
+        line
+    }
+}
+
+fn drain(mut pipe: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // A read error ends the output; the exit code says whether it mattered.
+    let _ = pipe.read_to_end(&mut bytes);
+    bytes
+}
+
+impl Said {
+    pub(crate) fn is_ok(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The first line of stdout as text, without its end.
+    pub(crate) fn line(&self) -> String {
+        let text = String::from_utf8_lossy(&self.stdout);
+        text.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// The lock another process holds, when that is why git failed.
+    fn lock(&self) -> Option<String> {
+        if self.is_ok() {
+            return None;
+        }
+        let line = self.stderr.lines().find(|l| {
+            (l.contains(".lock'") && l.contains("File exists"))
+                || (l.contains("annot lock ref") && l.contains(".lock"))
+        })?;
+        let quoted = line.split('\'').find(|w| w.contains(".lock"));
+        Some(quoted.unwrap_or(line).to_owned())
+    }
+
+    pub(crate) fn into_error(self) -> RepoError {
+        RepoError::Git {
+            command: self.command,
+            status: self
+                .code
+                .map_or_else(|| "killed".to_owned(), |c| format!("exit {c}")),
+            stderr: if self.stderr.is_empty() {
+                "it said nothing".to_owned()
+            } else {
+                self.stderr.lines().take(4).collect::<Vec<_>>().join("; ")
+            },
+        }
+    }
+}

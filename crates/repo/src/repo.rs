@@ -1,0 +1,232 @@
+//! A repository and where its parts lie.
+
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::error::RepoError;
+use crate::git::{Git, Said};
+use crate::id::ObjectId;
+use crate::path::GitPath;
+use crate::scratch::{Scratch, alternate};
+
+/// The work tree of a repository.
+#[derive(Debug)]
+pub struct Repo {
+    root: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    /// Settings that switch off what this repository's own config would run.
+    guards: OnceLock<Vec<(String, String)>>,
+    scratch: Mutex<Option<Scratch>>,
+}
+
+/// What a work tree has checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The commit; none before the first one.
+    pub commit: Option<ObjectId>,
+    /// The branch, without `refs/heads/`; none when HEAD is detached.
+    pub branch: Option<String>,
+}
+
+impl Repo {
+    /// Finds the repository whose work tree holds `start`.
+    pub fn discover(start: &Path) -> Result<Self, RepoError> {
+        let said = Git::new(
+            start,
+            [
+                "rev-parse",
+                "--path-format=absolute",
+                "--is-bare-repository",
+                "--show-toplevel",
+                "--git-dir",
+                "--git-common-dir",
+            ],
+        )
+        .said()?;
+        if !said.is_ok() {
+            if said.stdout.starts_with(b"true")
+                || said.stderr.contains("must be run in a work tree")
+            {
+                return Err(RepoError::Bare(start.to_owned()));
+            }
+            if said.stderr.contains("not a git repository")
+                || said.stderr.contains("annot change to")
+            {
+                return Err(RepoError::NotARepository(start.to_owned()));
+            }
+            // "dubious ownership" and its like: git's own words say what to do.
+            return Err(said.into_error());
+        }
+        let mut lines = said.stdout.split(|b| *b == b'\n').skip(1);
+        let mut next = || {
+            PathBuf::from(std::ffi::OsString::from_vec(
+                lines.next().unwrap_or_default().to_vec(),
+            ))
+        };
+        Ok(Self {
+            root: next(),
+            git_dir: next(),
+            common_dir: next(),
+            guards: OnceLock::new(),
+            scratch: Mutex::new(None),
+        })
+    }
+
+    /// The root of the work tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The git folder of this work tree (`.git`, or `.git/worktrees/NAME` of the main one).
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The git folder all work trees share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Whether this is a linked work tree rather than the main one.
+    pub fn is_linked(&self) -> bool {
+        self.git_dir != self.common_dir
+    }
+
+    /// The commit and branch that are checked out.
+    pub fn head(&self) -> Result<Head, RepoError> {
+        let branch = self.git(["symbolic-ref", "-q", "HEAD"]).said()?;
+        let branch = branch
+            .is_ok()
+            .then(|| branch.line().replacen("refs/heads/", "", 1));
+        let commit = self.find("HEAD^{commit}")?;
+        Ok(Head { commit, branch })
+    }
+
+    /// Whether HEAD names a commit rather than a branch.
+    pub fn is_detached(&self) -> Result<bool, RepoError> {
+        Ok(self.head()?.branch.is_none())
+    }
+
+    /// The commit a revision names.
+    pub fn commit(&self, revision: &str) -> Result<ObjectId, RepoError> {
+        self.find(&format!("{revision}^{{commit}}"))?
+            .ok_or_else(|| RepoError::UnknownRevision(revision.to_owned()))
+    }
+
+    /// The tree a revision (commit, tag or tree) names.
+    pub fn tree(&self, revision: &str) -> Result<ObjectId, RepoError> {
+        self.find(&format!("{revision}^{{tree}}"))?
+            .ok_or_else(|| RepoError::UnknownRevision(revision.to_owned()))
+    }
+
+    /// The tree with nothing in it, in this repository's hash.
+    pub fn empty_tree(&self) -> Result<ObjectId, RepoError> {
+        let said = self.git(["hash-object", "-t", "tree", "/dev/null"]).ok()?;
+        parse_id(&said)
+    }
+
+    /// The content of a file in a tree or commit; none when it is not there (or is a folder).
+    pub fn read_file(&self, revision: &str, path: &GitPath) -> Result<Option<Vec<u8>>, RepoError> {
+        let mut name = revision.as_bytes().to_vec();
+        name.push(b':');
+        name.extend_from_slice(path.as_bytes());
+        let name = std::ffi::OsString::from_vec(name);
+        let said = self.reading(["cat-file", "blob"]).arg(name).said()?;
+        Ok(said.is_ok().then_some(said.stdout))
+    }
+
+    /// Whether `ancestor` is reachable from `descendant`.
+    pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
+        let said = self
+            .git(["merge-base", "--is-ancestor", ancestor, descendant])
+            .said()?;
+        match said.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(said.into_error()),
+        }
+    }
+
+    /// The newest commit both revisions descend from.
+    pub fn merge_base(&self, a: &str, b: &str) -> Result<Option<ObjectId>, RepoError> {
+        let said = self.git(["merge-base", a, b]).said()?;
+        Ok(ObjectId::new(&said.line()))
+    }
+
+    pub(crate) fn find(&self, revision: &str) -> Result<Option<ObjectId>, RepoError> {
+        let said = self
+            .reading(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+            .arg(revision)
+            .said()?;
+        Ok(ObjectId::new(&said.line()).filter(|_| said.is_ok()))
+    }
+
+    /// A git command in this work tree.
+    pub(crate) fn git<const N: usize>(&self, args: [&str; N]) -> Git {
+        Git::new(&self.root, args).settings(self.guards())
+    }
+
+    /// A git command that only reads, and also sees the objects of private snapshots.
+    ///
+    /// A command that writes must not see them: git would take them for stored and not write them.
+    pub(crate) fn reading<const N: usize>(&self, args: [&str; N]) -> Git {
+        let git = self.git(args);
+        match &*self.scratch() {
+            Some(scratch) => git.env(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                alternate(&scratch.objects()),
+            ),
+            None => git,
+        }
+    }
+
+    pub(crate) fn scratch(&self) -> MutexGuard<'_, Option<Scratch>> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Filters, merge drivers and the like that the repository's own config would run.
+    ///
+    /// A worker that can write the config must not make the host run a program. Those of the
+    /// user's own config (git-lfs, say) stay, unless the repository redefines them.
+    pub(crate) fn guards(&self) -> &[(String, String)] {
+        self.guards.get_or_init(|| {
+            let said = Git::new(&self.root, ["config", "--show-scope", "--name-only", "-z"])
+                .args(["--get-regexp", PROGRAMS])
+                .said();
+            said.map(|s| guards_for(&s.stdout)).unwrap_or_default()
+        })
+    }
+}
+
+/// Settings that name a program to run.
+const PROGRAMS: &str = r"^(filter|merge|diff)\..*\.(clean|smudge|process|driver|command|textconv)$";
+
+/// Reads `scope\0name\0…`; only what the repository itself sets is switched off.
+fn guards_for(listed: &[u8]) -> Vec<(String, String)> {
+    let fields: Vec<&[u8]> = listed.split(|b| *b == 0).collect();
+    let pairs = fields.chunks_exact(2);
+    let local = pairs.filter(|p| matches!(p[0], b"local" | b"worktree"));
+    local
+        .map(|pair| {
+            let name = String::from_utf8_lossy(pair[1]).into_owned();
+            // A merge driver that fails leaves the file in conflict, which is the safe answer.
+            let value = if name.ends_with(".driver") {
+                "false"
+            } else {
+                ""
+            };
+            (name, value.to_owned())
+        })
+        .collect()
+}
+
+/// The object id a command printed.
+pub(crate) fn parse_id(said: &Said) -> Result<ObjectId, RepoError> {
+    let line = said.line();
+    ObjectId::new(line.trim()).ok_or_else(|| RepoError::Output {
+        command: said.command.clone(),
+        what: format!("`{line}` is not an object id"),
+    })
+}

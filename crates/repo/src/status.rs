@@ -1,0 +1,163 @@
+//! The reader of `git status --porcelain=v2 -z`.
+
+use crate::error::RepoError;
+use crate::path::GitPath;
+
+/// What a submodule's own work tree looks like.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SubmoduleState {
+    /// It has another commit checked out than the index records.
+    pub moved: bool,
+    /// It has changes to tracked files.
+    pub modified: bool,
+    /// It has untracked files.
+    pub untracked: bool,
+}
+
+/// One line of the status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name it has now.
+    pub path: GitPath,
+    /// The name it had, when it was renamed or copied.
+    pub from: Option<GitPath>,
+    /// Whether the index differs from HEAD.
+    pub staged: bool,
+    /// Whether the work tree differs from the index.
+    pub unstaged: bool,
+    /// Whether git does not track it.
+    pub untracked: bool,
+    /// Whether it is in conflict.
+    pub unmerged: bool,
+    /// The state of its work tree, when it is a submodule.
+    pub submodule: Option<SubmoduleState>,
+}
+
+/// Reads every record. `#` headers and kinds of a newer git are skipped, as its manual asks.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, RepoError> {
+    let mut fields = bytes.split(|b| *b == 0);
+    let mut entries = Vec::new();
+    while let Some(record) = fields.next() {
+        let entry = match record.first() {
+            Some(b'1') => tracked(record, 8, None),
+            Some(b'2') => tracked(record, 9, Some(fields.next().unwrap_or_default())),
+            Some(b'u') => tracked(record, 10, None).map(|e| Entry {
+                staged: false,
+                unstaged: true,
+                unmerged: true,
+                ..e
+            }),
+            Some(b'?') => untracked(record),
+            _ => continue,
+        };
+        entries.push(entry.ok_or_else(|| RepoError::Output {
+            command: "status --porcelain=v2 -z".into(),
+            what: format!("record `{}`", GitPath::new(record)),
+        })?);
+    }
+    Ok(entries)
+}
+
+/// `1 XY sub mH mI mW hH hI path`, `2 … Xscore path\0from`, `u … path`: the name is field `n`.
+fn tracked(record: &[u8], n: usize, from: Option<&[u8]>) -> Option<Entry> {
+    let mut fields = record.splitn(n + 1, |b| *b == b' ').skip(1);
+    let [x, y] = fields.next()? else { return None };
+    let submodule = submodule(fields.next()?);
+    let path = fields.nth(n - 3)?;
+    if path.is_empty() || from.is_some_and(<[u8]>::is_empty) {
+        return None;
+    }
+    Some(Entry {
+        path: GitPath::new(path),
+        from: from.map(GitPath::new),
+        staged: *x != b'.',
+        unstaged: *y != b'.',
+        untracked: false,
+        unmerged: false,
+        submodule,
+    })
+}
+
+fn untracked(record: &[u8]) -> Option<Entry> {
+    // A folder with its own repository ends in a slash; its name does not.
+    let name = record.strip_prefix(b"? ")?;
+    let name = name.strip_suffix(b"/").unwrap_or(name);
+    (!name.is_empty()).then(|| Entry {
+        path: GitPath::new(name),
+        from: None,
+        staged: false,
+        unstaged: false,
+        untracked: true,
+        unmerged: false,
+        submodule: None,
+    })
+}
+
+fn submodule(field: &[u8]) -> Option<SubmoduleState> {
+    match field {
+        [b'S', moved, modified, untracked] => Some(SubmoduleState {
+            moved: *moved == b'C',
+            modified: *modified == b'M',
+            untracked: *untracked == b'U',
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::parse;
+
+    const IDS: &str =
+        "1111111111111111111111111111111111111111 2222222222222222222222222222222222222222";
+
+    #[test]
+    fn headers_and_kinds_of_a_newer_git_are_skipped() {
+        let text = format!(
+            "# branch.oid x\0! ignored\0x new kind\x001 M. N... 100644 100644 100644 {IDS} a b\0? c d/\0"
+        );
+        let entries = parse(text.as_bytes()).unwrap();
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries[0].path.as_bytes(), b"a b");
+        assert!(entries[0].staged && !entries[0].unstaged);
+        assert_eq!(entries[1].path.as_bytes(), b"c d");
+    }
+
+    #[test]
+    fn conflicts_and_submodules_are_told() {
+        let three = format!("{IDS} 3333333333333333333333333333333333333333");
+        let text = format!(
+            "u UU N... 100644 100644 100644 100644 {three} both\x001 .M S.MU 160000 160000 160000 {IDS} sub\0"
+        );
+        let entries = parse(text.as_bytes()).unwrap();
+        assert!(entries[0].unmerged && entries[0].path.as_bytes() == b"both");
+        let sub = entries[1].submodule.unwrap();
+        assert!(!sub.moved && sub.modified && sub.untracked);
+    }
+
+    proptest! {
+        #[test]
+        fn any_names_come_back_whole(
+            old in proptest::collection::vec(1u8..=255, 1..20),
+            new in proptest::collection::vec(1u8..=255, 1..20),
+        ) {
+            let mut text = format!("2 .R N... 100644 100644 100644 {IDS} R100 ").into_bytes();
+            text.extend_from_slice(&new);
+            text.push(0);
+            text.extend_from_slice(&old);
+            text.push(0);
+            let entries = parse(&text).unwrap();
+            prop_assert_eq!(entries.len(), 1);
+            prop_assert_eq!(entries[0].path.as_bytes(), &new[..]);
+            prop_assert_eq!(entries[0].from.as_ref().unwrap().as_bytes(), &old[..]);
+            prop_assert!(entries[0].unstaged && !entries[0].staged);
+        }
+
+        #[test]
+        fn no_input_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&bytes);
+        }
+    }
+}
