@@ -1,1 +1,19 @@
-//! HTTP to model servers: probes, chat streams, token counts, error classes.
+//! HTTP to model servers.
+//!
+//! The heart is pure: bytes to events to an answer ([`stream`]), a reply to an error class
+//! ([`errors`]), routes' answers to a provider entry ([`probe`]). The shell around it ([`Client`],
+//! [`probe::probe`]) opens sockets, looks at the clock and can be cancelled at any moment.
+
+mod client;
+mod clocks;
+pub mod errors;
+mod net;
+mod replay;
+pub mod stream;
+
+pub use client::{Client, OnEvent};
+pub use clocks::Clocks;
+pub use errors::{CallError, Clock, ErrorClass};
+pub use net::{Endpoint, ProxyRules};
+pub use replay::{history_message, prepare};
+pub use stream::{ChatAnswer, Finish, StreamEvent, Timing, ToolCall, Usage};

@@ -1,0 +1,345 @@
+//! Recognises "the prompt is too long" in the words of every server, and finds the numbers.
+
+use serde_json::Value;
+
+use crate::stream::number;
+
+/// What an overflow message tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overflow {
+    /// The prompt's tokens. None where the server only says "more than the limit".
+    pub prompt_tokens: Option<u64>,
+    /// The window, in tokens.
+    pub limit: Option<u64>,
+}
+
+/// A wording: what must occur (lower case), and where its numbers are.
+struct Wording {
+    /// All of these occur in the message.
+    needles: &'static [&'static str],
+    /// The number after this text is the window.
+    limit: &'static [&'static str],
+    /// The number after this text is the prompt.
+    prompt: &'static [&'static str],
+}
+
+/// Wordings seen in the wild. The first that matches gives the numbers.
+const WORDINGS: &[Wording] = &[
+    // llama.cpp: `request (124315 tokens) exceeds the available context size (123904 tokens)`
+    Wording {
+        needles: &["exceeds the available context size"],
+        limit: &["available context size ("],
+        prompt: &["request ("],
+    },
+    // llama.cpp, shared pool; LM Studio
+    Wording {
+        needles: &["context size has been exceeded"],
+        limit: &[],
+        prompt: &[],
+    },
+    // vLLM: `maximum context length is 4096 tokens. However, your prompt contains at least 4097
+    // input tokens`; older: `you requested 70000 tokens (62466 in the messages, …)`. The number
+    // after "at least" is the limit plus one, not the size of the prompt.
+    Wording {
+        needles: &["maximum context length"],
+        limit: &["maximum context length is ", "maximum context length of "],
+        prompt: &[
+            "you requested (",
+            "prompt contains ",
+            "your request has ",
+            "resulted in ",
+            "your messages resulted in ",
+            "tokens (",
+        ],
+    },
+    // vLLM: `max_tokens=100000 cannot be greater than max_model_len=4096`
+    Wording {
+        needles: &["cannot be greater than", "max_model_len"],
+        limit: &["max_model_len=max_total_tokens=", "max_model_len="],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["longer than the maximum model length"],
+        limit: &["maximum model length of "],
+        prompt: &["prompt (length ", "prompt (total length "],
+    },
+    // LM Studio, with its own word order
+    Wording {
+        needles: &["context", "overflow", "tokens"],
+        limit: &["context length of only ", "context length of "],
+        prompt: &["keep the first "],
+    },
+    Wording {
+        needles: &["greater than the context length"],
+        limit: &["context length (", "context length of "],
+        prompt: &["number of tokens (", "tokens to keep ("],
+    },
+    // SGLang: `Input length (5000 tokens) exceeds the maximum allowed length (4096 tokens)`;
+    // `The input (5000 tokens) is longer than the model's context length (4096 tokens).`
+    Wording {
+        needles: &["input", "exceeds the maximum allowed length"],
+        limit: &["allowed length ("],
+        prompt: &["input length ("],
+    },
+    Wording {
+        needles: &["longer than the model's context length"],
+        limit: &["context length ("],
+        prompt: &["input ("],
+    },
+    // TGI: ``inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens``
+    Wording {
+        needles: &["must be <=", "inputs"],
+        limit: &["must be <= "],
+        prompt: &["given: "],
+    },
+    Wording {
+        needles: &["inputs", "must have less than", "tokens"],
+        limit: &["less than "],
+        prompt: &["given: "],
+    },
+    // Ollama: `input length exceeds the context length`, and kin
+    Wording {
+        needles: &["input length", "exceeds", "context length"],
+        limit: &["context length of ", "context length ("],
+        prompt: &["input length of ", "input length ("],
+    },
+    Wording {
+        needles: &["exceeds", "context window"],
+        limit: &["context window of ", "context window ("],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["exceed", "context length"],
+        limit: &["context length of ", "context length ("],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["context length is only"],
+        limit: &["context length is only "],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["prompt is too long"],
+        limit: &["> "],
+        prompt: &["too long: "],
+    },
+    Wording {
+        needles: &["input is too long"],
+        limit: &[],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["reduce the length of the"],
+        limit: &[],
+        prompt: &[],
+    },
+    // A template that lost the user's turn to a silent cut (Ollama, and Qwen's templates)
+    Wording {
+        needles: &["no user query found in messages"],
+        limit: &[],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["context_length_exceeded"],
+        limit: &[],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["model_max_prompt_tokens_exceeded"],
+        limit: &[],
+        prompt: &[],
+    },
+];
+
+/// Types and codes that mean overflow whatever the message says.
+const TYPES: [&str; 4] = [
+    "exceed_context_size_error",
+    "context_length_exceeded",
+    "prompt_over_max_safe_ctx",
+    "model_max_prompt_tokens_exceeded",
+];
+
+/// Reads an error (an object, or the text some servers send instead) as an overflow.
+pub fn overflow(error: &Value) -> Option<Overflow> {
+    let message = super::classify::message_of(error);
+    let by_type = ["type", "code"].iter().any(|key| {
+        error
+            .get(*key)
+            .and_then(Value::as_str)
+            .is_some_and(|t| TYPES.contains(&t))
+    });
+    let by_words = from_words(&message);
+    if !by_type && by_words.is_none() {
+        return None;
+    }
+    let words = by_words.unwrap_or_default();
+    let field = |name: &str| error.get(name).and_then(number).filter(|n| *n > 0);
+    Some(Overflow {
+        prompt_tokens: field("n_prompt_tokens").or(words.prompt_tokens),
+        limit: field("n_ctx").or(words.limit),
+    })
+}
+
+fn from_words(message: &str) -> Option<Overflow> {
+    let text = message.to_lowercase();
+    let wording = WORDINGS
+        .iter()
+        .find(|w| w.needles.iter().all(|needle| text.contains(needle)))?;
+    let find = |labels: &[&str]| labels.iter().find_map(|label| number_after(&text, label));
+    Some(Overflow {
+        prompt_tokens: find(wording.prompt),
+        limit: find(wording.limit),
+    })
+}
+
+/// The number right after a label; commas group its digits.
+fn number_after(text: &str, label: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(label)?;
+    let digits: String = rest
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || *c == ',')
+        .filter(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok().filter(|n| *n > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Overflow, overflow};
+
+    fn check(error: &Value, prompt_tokens: Option<u64>, limit: Option<u64>) {
+        assert_eq!(
+            overflow(error),
+            Some(Overflow {
+                prompt_tokens,
+                limit
+            }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn c01_llama_cpp_names_both_numbers_in_fields() {
+        check(
+            &json!({"code": 400, "message": "request (124315 tokens) exceeds the available context size (123904 tokens), try increasing it", "type": "exceed_context_size_error", "n_prompt_tokens": 124_315, "n_ctx": 123_904}),
+            Some(124_315),
+            Some(123_904),
+        );
+        // The words alone suffice.
+        check(
+            &json!("request (4329 tokens) exceeds the available context size (4096 tokens), try increasing it"),
+            Some(4329),
+            Some(4096),
+        );
+    }
+
+    #[test]
+    fn c02_the_type_decides_even_with_code_500_and_other_words() {
+        check(
+            &json!({"code": 500, "message": "the request exceeds the available context size. try increasing the context size or enable context shift", "type": "exceed_context_size_error", "n_prompt_tokens": 1407, "n_ctx": 256}),
+            Some(1407),
+            Some(256),
+        );
+        check(
+            &json!({"type": "exceed_context_size_error", "message": "?"}),
+            None,
+            None,
+        );
+    }
+
+    #[test]
+    fn c03_c04_context_size_has_been_exceeded_in_an_object_and_as_text() {
+        check(
+            &json!({"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}),
+            None,
+            None,
+        );
+        check(&json!("Context size has been exceeded."), None, None);
+    }
+
+    #[test]
+    fn c05_lm_studio_s_long_sentence_gives_its_numbers() {
+        check(
+            &json!("Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with context length of only 7866 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input"),
+            Some(10_136),
+            Some(7_866),
+        );
+    }
+
+    #[test]
+    fn c07_c08_vllm_prompt_and_output_over_the_window() {
+        check(
+            &json!({"message": "'max_tokens' or 'max_completion_tokens' is too large: 65535. This model's maximum context length is 128000 tokens and your request has 62466 input tokens (65535 > 128000 - 62466). None", "type": "BadRequestError"}),
+            Some(62_466),
+            Some(128_000),
+        );
+        check(
+            &json!({"message": "This model's maximum context length is 6048 tokens. However, you requested 6616 tokens (568 in the messages, 6048 in the completion). Please reduce the length of the messages or completion."}),
+            Some(568),
+            Some(6_048),
+        );
+        check(
+            &json!({"message": "max_tokens=100000 cannot be greater than max_model_len=4096. Please request fewer output tokens.", "param": "max_tokens"}),
+            None,
+            Some(4_096),
+        );
+    }
+
+    #[test]
+    fn vllm_s_at_least_is_the_limit_plus_one_and_not_the_prompt() {
+        check(
+            &json!({"message": "This model's maximum context length is 4096 tokens. However, your prompt contains at least 4097 input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=4097)", "type": "BadRequestError", "param": "input_tokens", "code": 400}),
+            None,
+            Some(4_096),
+        );
+    }
+
+    #[test]
+    fn c13_a_template_that_lost_the_user_s_turn_is_a_likely_overflow() {
+        check(
+            &json!({"message": "no user query found in messages", "type": "api_error"}),
+            None,
+            None,
+        );
+    }
+
+    #[test]
+    fn other_servers_words() {
+        check(
+            &json!("The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
+            Some(5_000),
+            Some(4_096),
+        );
+        check(
+            &json!("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`"),
+            Some(5_000),
+            Some(4_096),
+        );
+        check(
+            &json!({"message": "prompt exceeds safe context", "type": "exceed_context_size_error", "code": "prompt_over_max_safe_ctx"}),
+            None,
+            None,
+        );
+        check(
+            &json!("The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length"),
+            None,
+            None,
+        );
+        check(&json!("prompt is too long: 210,000 tokens > 200,000 maximum"), Some(210_000), Some(200_000));
+    }
+
+    #[test]
+    fn other_errors_are_no_overflow() {
+        for error in [
+            json!({"message": "Loading model", "type": "unavailable_error", "code": 503}),
+            json!({"message": "The model `nope` does not exist. Valid aliases: qwen38.", "type": "NotFoundError"}),
+            json!({"message": "rate limit exceeded", "type": "rate_limit"}),
+            json!("tokens per minute exceeded"),
+            json!(null),
+        ] {
+            assert_eq!(overflow(&error), None, "{error}");
+        }
+    }
+}

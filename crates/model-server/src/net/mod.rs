@@ -1,0 +1,13 @@
+//! The network: the one place of this crate that opens sockets.
+
+mod endpoint;
+mod exchange;
+mod failure;
+mod proxy;
+mod resolver;
+mod tls;
+
+pub use endpoint::Endpoint;
+pub(crate) use exchange::{Exchange, Head, Order, Piece, Wire};
+pub(crate) use failure::Failure;
+pub use proxy::ProxyRules;
