@@ -11,7 +11,9 @@ use crate::clocks::Clocks;
 use crate::errors::{CallError, Clock, ErrorClass, Reply, classify, classify_stream_error};
 use crate::net::{Endpoint, Exchange, Head, Order, Piece, Wire};
 use crate::replay::prepare;
-use crate::stream::{Assembly, ChatAnswer, SseDecoder, Step, StreamEvent, Timing, whole_answer};
+use crate::stream::{
+    Assembly, ChatAnswer, SseCounts, SseDecoder, Step, StreamEvent, Timing, whole_answer,
+};
 
 /// The most a whole answer may have, in bytes.
 const ANSWER_LIMIT: usize = 256 << 20;
@@ -202,7 +204,10 @@ impl Call<'_> {
     }
 
     fn too_large(&self) -> CallError {
-        let message = format!("{}: the answer does not end (over the size limit)", self.url);
+        let message = format!(
+            "{}: the answer does not end (over the size limit)",
+            self.url
+        );
         CallError::new(ErrorClass::TooLarge, message)
     }
 
@@ -242,7 +247,7 @@ impl Call<'_> {
             return self.not_a_stream(head, &body);
         }
         if on_event(&StreamEvent::Accepted).is_break() {
-            return Ok(Assembly::default().finish(Default::default(), true));
+            return Ok(Assembly::default().finish(SseCounts::default(), true));
         }
         let mut answer = self.events(on_event)?;
         answer.timing.headers_ms = millis(headers);
@@ -256,8 +261,8 @@ impl Call<'_> {
             && let Some(value) = &parsed
             && (value.get("choices").is_some() || value.get("error").is_some())
         {
-            let mut answer = whole_answer(value)
-                .map_err(|error| classify_stream_error(&error, &self.url))?;
+            let mut answer =
+                whole_answer(value).map_err(|error| classify_stream_error(&error, &self.url))?;
             *answer.repairs.entry("not_streamed".to_owned()).or_default() += 1;
             answer.timing = Timing {
                 total_ms: millis(self.started.elapsed()),
@@ -270,10 +275,16 @@ impl Call<'_> {
             let mut decoder = SseDecoder::default();
             let mut assembly = Assembly::default();
             assembly.note("stream_without_content_type");
-            let events = decoder.push(body).map_err(|_| self.too_large())?;
-            for event in events.into_iter().chain(decoder.finish()) {
-                if let Step::Error(error) = assembly.push(&event) {
-                    return Err(classify_stream_error(&error, &self.url));
+            decoder.push(body);
+            while let Some(event) = decoder
+                .next_event()
+                .map_err(|_| self.too_large())?
+                .or_else(|| decoder.finish())
+            {
+                match assembly.push(&event) {
+                    Step::More(_) => {}
+                    Step::Done => break,
+                    Step::Error(error) => return Err(classify_stream_error(&error, &self.url)),
                 }
             }
             let whole = assembly.is_whole();
@@ -297,7 +308,7 @@ impl Call<'_> {
                 Ok(piece) => piece,
                 Err(error) => break Err(error),
             };
-            let (events, ended) = match piece {
+            let ended = match piece {
                 Piece::Bytes(bytes) => {
                     if head_bytes.len() < 512 {
                         head_bytes.extend(bytes.iter().take(512));
@@ -305,17 +316,24 @@ impl Call<'_> {
                             break Err(self.refused(&Head::default(), &head_bytes));
                         }
                     }
-                    match decoder.push(&bytes) {
-                        Ok(events) => (events, false),
-                        Err(_) => break Err(self.too_large()),
-                    }
+                    decoder.push(&bytes);
+                    false
                 }
-                Piece::End => (decoder.finish().into_iter().collect(), true),
+                Piece::End => true,
                 Piece::Failed(failure) => break Err(failure.into_error(&self.url)),
                 Piece::TooLarge => break Err(self.too_large()),
                 Piece::Head(_) | Piece::Wake => continue,
             };
-            for event in events {
+            loop {
+                let event = match decoder.next_event() {
+                    Ok(Some(event)) => event,
+                    Ok(None) if ended => match decoder.finish() {
+                        Some(event) => event,
+                        None => break,
+                    },
+                    Ok(None) => break,
+                    Err(_) => break 'reading Err(self.too_large()),
+                };
                 let now = Instant::now();
                 first.get_or_insert(now);
                 self.last_event = Some(now);
@@ -325,10 +343,8 @@ impl Call<'_> {
                         break 'reading Err(classify_stream_error(&error, &self.url));
                     }
                     Step::More(happened) => {
-                        for event in &happened {
-                            if on_event(event).is_break() {
-                                break 'reading Ok(true);
-                            }
+                        if happened.iter().any(|event| on_event(event).is_break()) {
+                            break 'reading Ok(true);
                         }
                     }
                 }
@@ -390,3 +406,7 @@ fn words(duration: Duration) -> String {
         format!("{:.1} s", duration.as_secs_f64())
     }
 }
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

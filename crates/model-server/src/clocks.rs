@@ -101,7 +101,10 @@ mod tests {
         let start = Instant::now();
         let seconds = |s| start + Duration::from_secs(s);
         let clocks = Clocks::default();
-        assert_eq!(clocks.next(start, None), Some((seconds(600), Clock::FirstByte)));
+        assert_eq!(
+            clocks.next(start, None),
+            Some((seconds(600), Clock::FirstByte))
+        );
         assert_eq!(
             clocks.next(start, Some(seconds(700))),
             Some((seconds(820), Clock::Idle))

@@ -14,9 +14,7 @@ pub fn prepare(request: &Value) -> (Value, Vec<&'static str>) {
     let mut mended = Vec::new();
     if let Some(object) = body.as_object_mut() {
         object.insert("stream".to_owned(), Value::Bool(true));
-        let options = object
-            .entry("stream_options")
-            .or_insert_with(|| json!({}));
+        let options = object.entry("stream_options").or_insert_with(|| json!({}));
         if let Some(options) = options.as_object_mut() {
             options.insert("include_usage".to_owned(), Value::Bool(true));
         }
@@ -63,9 +61,8 @@ pub fn history_message(answer: &ChatAnswer, keep_reasoning: bool) -> Value {
 }
 
 fn mend(message: &mut Map<String, Value>, mended: &mut Vec<&'static str>) {
-    let is_empty_array = |value: Option<&Value>| {
-        value.and_then(Value::as_array).is_some_and(Vec::is_empty)
-    };
+    let is_empty_array =
+        |value: Option<&Value>| value.and_then(Value::as_array).is_some_and(Vec::is_empty);
     if is_empty_array(message.get("tool_calls")) {
         message.remove("tool_calls");
         mended.push("sent_empty_tool_calls");
@@ -89,7 +86,8 @@ mod tests {
 
     #[test]
     fn s34_null_content_is_sent_as_an_empty_text() {
-        let call = json!([{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+        let call =
+            json!([{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
         let (body, mended) = prepare(&json!({"messages": [
             {"role": "assistant", "content": null, "tool_calls": call},
         ]}));
@@ -105,7 +103,10 @@ mod tests {
         let (body, mended) = prepare(&json!({"messages": [
             {"role": "assistant", "content": [], "tool_calls": []},
         ]}));
-        assert_eq!(body["messages"][0], json!({"role": "assistant", "content": ""}));
+        assert_eq!(
+            body["messages"][0],
+            json!({"role": "assistant", "content": ""})
+        );
         assert_eq!(mended.len(), 2);
     }
 
@@ -128,7 +129,8 @@ mod tests {
 
     #[test]
     fn every_request_streams_and_asks_for_usage() {
-        let (body, mended) = prepare(&json!({"model": "m", "stream": false, "stream_options": {"x": 1}}));
+        let (body, mended) =
+            prepare(&json!({"model": "m", "stream": false, "stream_options": {"x": 1}}));
         assert_eq!(
             body,
             json!({"model": "m", "stream": true, "stream_options": {"x": 1, "include_usage": true}})

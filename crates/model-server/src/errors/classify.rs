@@ -32,8 +32,7 @@ pub fn classify(reply: &Reply<'_>) -> CallError {
         return not_api(
             reply,
             "the body is gzip although nothing says so (no Content-Encoding): look for a proxy \
-             that compresses"
-                .to_owned(),
+             that compresses",
         );
     }
     if is_html(reply.content_type, text) {
@@ -49,18 +48,28 @@ pub fn classify(reply: &Reply<'_>) -> CallError {
         };
         return not_api(
             reply,
-            format!("a web page{proxy}, not an API answer ({advice}); it begins: {}", head(text)),
+            &format!(
+                "a web page{proxy}, not an API answer ({advice}); it begins: {}",
+                head(text)
+            ),
         );
     }
     let body = serde_json::from_str::<Value>(text).ok();
-    let error = body.as_ref().map_or_else(|| Value::String(text.to_owned()), error_of);
+    let error = body
+        .as_ref()
+        .map_or_else(|| Value::String(text.to_owned()), error_of);
     let mut result = judge(Some(reply.status), &error, reply.url);
     result.status = Some(reply.status);
-    result.retry_after = reply.retry_after.trim().parse().ok().map(Duration::from_secs);
+    result.retry_after = reply
+        .retry_after
+        .trim()
+        .parse()
+        .ok()
+        .map(Duration::from_secs);
     if body.is_none() && !text.is_empty() && reply.status < 400 {
         return not_api(
             reply,
-            format!("no JSON; check the base URL; it begins: {}", head(text)),
+            &format!("no JSON; check the base URL; it begins: {}", head(text)),
         );
     }
     result
@@ -109,7 +118,10 @@ pub(super) fn message_of(error: &Value) -> String {
 fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
     let words = message_of(error);
     let lower = words.to_lowercase();
-    let kind = error.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = error
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let has = |needles: &[&str]| needles.iter().any(|n| lower.contains(n));
     let code = status.unwrap_or(500);
     let said = if words.is_empty() {
@@ -120,7 +132,9 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
     if code == 401 || code == 403 || kind == "authentication_error" {
         return CallError::new(
             ErrorClass::KeyRejected,
-            format!("{said} (the key is missing or wrong; set api_key_env, or OPENCODE_VLLM_API_KEY)"),
+            format!(
+                "{said} (the key is missing or wrong; set api_key_env, or OPENCODE_VLLM_API_KEY)"
+            ),
         );
     }
     if let Some(found) = overflow(error) {
@@ -159,8 +173,14 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
     {
         return CallError::new(ErrorClass::UnknownModel, said);
     }
-    if has(&["loading model", "model is loading", "still loading", "model_not_loaded", "is not loaded", "no models loaded"])
-        || kind == "model_not_loaded"
+    if has(&[
+        "loading model",
+        "model is loading",
+        "still loading",
+        "model_not_loaded",
+        "is not loaded",
+        "no models loaded",
+    ]) || kind == "model_not_loaded"
         || error.get("code").and_then(Value::as_str) == Some("model_not_loaded")
     {
         return CallError::new(ErrorClass::Loading, said);
@@ -197,7 +217,7 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
     CallError::new(ErrorClass::Transient, said)
 }
 
-fn not_api(reply: &Reply<'_>, what: String) -> CallError {
+fn not_api(reply: &Reply<'_>, what: &str) -> CallError {
     let mut error = CallError::new(
         ErrorClass::NotApi,
         format!("{} answered {}: {what}", reply.url, reply.status),

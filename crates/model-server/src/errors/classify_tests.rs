@@ -78,7 +78,11 @@ fn r32_r33_both_servers_words_for_a_rejected_key() {
         let error = classify(&reply(401, "application/json", body));
         assert_eq!(error.class, ErrorClass::KeyRejected);
         assert!(!error.retryable);
-        assert!(error.message.contains("OPENCODE_VLLM_API_KEY"), "{}", error.message);
+        assert!(
+            error.message.contains("OPENCODE_VLLM_API_KEY"),
+            "{}",
+            error.message
+        );
     }
 }
 
@@ -93,11 +97,24 @@ fn r34_missing_tool_flags_are_named_and_not_retried() {
 #[test]
 fn unknown_models_of_all_servers() {
     for (status, body) in [
-        (404, r#"{"error":{"message":"The model `nope` does not exist. Valid aliases: qwen38.","type":"NotFoundError","param":"model","code":404}}"#),
-        (400, r#"{"error":{"code":400,"message":"model 'x' not found","type":"invalid_request_error"}}"#),
-        (404, r#"{"error":{"message":"model \"x\" not found, try pulling it first","type":"api_error"}}"#),
+        (
+            404,
+            r#"{"error":{"message":"The model `nope` does not exist. Valid aliases: qwen38.","type":"NotFoundError","param":"model","code":404}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"model 'x' not found","type":"invalid_request_error"}}"#,
+        ),
+        (
+            404,
+            r#"{"error":{"message":"model \"x\" not found, try pulling it first","type":"api_error"}}"#,
+        ),
     ] {
-        assert_eq!(class_of(status, body), (ErrorClass::UnknownModel, false), "{body}");
+        assert_eq!(
+            class_of(status, body),
+            (ErrorClass::UnknownModel, false),
+            "{body}"
+        );
     }
     // A wrong path is not a wrong model.
     assert_eq!(
@@ -115,8 +132,14 @@ fn r03_no_model_loaded_is_loading() {
 #[test]
 fn a_request_that_fails_every_time_is_not_retried() {
     for (status, body) in [
-        (400, r#"{"error":{"message":"Grammar error: x","type":"Bad Request","code":400}}"#),
-        (500, r#"{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: x","type":"server_error"}}"#),
+        (
+            400,
+            r#"{"error":{"message":"Grammar error: x","type":"Bad Request","code":400}}"#,
+        ),
+        (
+            500,
+            r#"{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: x","type":"server_error"}}"#,
+        ),
         (422, r#"{"detail":[{"msg":"field required"}]}"#),
         (501, r#"{"error":{"message":"nope"}}"#),
     ] {
@@ -133,12 +156,18 @@ fn a_dead_engine_is_transient() {
     ] {
         assert_eq!(class_of(500, body), (ErrorClass::Transient, true));
     }
-    assert_eq!(class_of(502, "upstream died"), (ErrorClass::Transient, true));
+    assert_eq!(
+        class_of(502, "upstream died"),
+        (ErrorClass::Transient, true)
+    );
 }
 
 #[test]
 fn r26_a_web_page_is_named_with_its_first_80_characters() {
-    let page = format!("<!DOCTYPE html>\n<html><head><title>Portal</title>{}", "x".repeat(200));
+    let page = format!(
+        "<!DOCTYPE html>\n<html><head><title>Portal</title>{}",
+        "x".repeat(200)
+    );
     let error = classify(&reply(200, "text/html; charset=utf-8", &page));
     assert_eq!(error.class, ErrorClass::NotApi);
     assert!(error.message.contains("web page") && error.message.contains("<title>Portal"));
@@ -152,7 +181,11 @@ fn r29_a_proxy_s_page_is_named_as_such() {
     let mut squid = reply(503, "text/html", "<html>ERR_CONNECT_FAIL</html>");
     squid.proxy = "X-Squid-Error: ERR_CONNECT_FAIL 111";
     let error = classify(&squid);
-    assert!(error.message.contains("from a proxy (X-Squid-Error"), "{}", error.message);
+    assert!(
+        error.message.contains("from a proxy (X-Squid-Error"),
+        "{}",
+        error.message
+    );
     assert!(error.retryable, "the gateway's server may come back");
 }
 

@@ -5,7 +5,7 @@ mod overflow;
 
 use std::time::Duration;
 
-pub(crate) use classify::{head, is_html};
+pub(crate) use classify::head;
 pub use classify::{Reply, classify, classify_stream_error};
 pub use overflow::{Overflow, overflow};
 

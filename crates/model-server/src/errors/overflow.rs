@@ -229,7 +229,9 @@ mod tests {
         );
         // The words alone suffice.
         check(
-            &json!("request (4329 tokens) exceeds the available context size (4096 tokens), try increasing it"),
+            &json!(
+                "request (4329 tokens) exceeds the available context size (4096 tokens), try increasing it"
+            ),
             Some(4329),
             Some(4096),
         );
@@ -262,7 +264,9 @@ mod tests {
     #[test]
     fn c05_lm_studio_s_long_sentence_gives_its_numbers() {
         check(
-            &json!("Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with context length of only 7866 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input"),
+            &json!(
+                "Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with context length of only 7866 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input"
+            ),
             Some(10_136),
             Some(7_866),
         );
@@ -308,12 +312,16 @@ mod tests {
     #[test]
     fn other_servers_words() {
         check(
-            &json!("The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
+            &json!(
+                "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
+            ),
             Some(5_000),
             Some(4_096),
         );
         check(
-            &json!("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`"),
+            &json!(
+                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`"
+            ),
             Some(5_000),
             Some(4_096),
         );
@@ -323,11 +331,17 @@ mod tests {
             None,
         );
         check(
-            &json!("The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length"),
+            &json!(
+                "The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length"
+            ),
             None,
             None,
         );
-        check(&json!("prompt is too long: 210,000 tokens > 200,000 maximum"), Some(210_000), Some(200_000));
+        check(
+            &json!("prompt is too long: 210,000 tokens > 200,000 maximum"),
+            Some(210_000),
+            Some(200_000),
+        );
     }
 
     #[test]

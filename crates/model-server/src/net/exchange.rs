@@ -7,7 +7,7 @@
 
 use std::io::{ErrorKind, Read};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::http::{Request, Response, Uri};
@@ -95,7 +95,11 @@ impl Exchange {
         let worker = agent.clone();
         let run = move || {
             let send = |piece| wire.send((number, piece, Instant::now())).is_ok();
-            let result = ask(&worker, &order, key.as_ref().map(baton_protocol::Secret::reveal));
+            let result = ask(
+                &worker,
+                &order,
+                key.as_ref().map(baton_protocol::Secret::reveal),
+            );
             let response = match result {
                 Ok(response) => response,
                 Err(error) => {
@@ -200,7 +204,10 @@ fn within_host(from: &Uri, location: &str) -> Option<String> {
     }
     let to = location.parse::<Uri>().ok()?;
     if to.scheme().is_none() {
-        let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = from
+            .path()
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder);
         return within_host(from, &format!("{folder}/{location}"));
     }
     let same_host = to.host()?.eq_ignore_ascii_case(from.host()?);
@@ -319,9 +326,6 @@ fn host_of(url: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A place to keep the sender for wake-ups, shared with the cancellation callback.
-pub(crate) type Waker = Arc<Mutex<SyncSender<Wire>>>;
-
 #[cfg(test)]
 mod tests {
     use ureq::http::Uri;
@@ -351,6 +355,10 @@ mod tests {
         assert_eq!(next(from, "https://h/x").as_deref(), Some("https://h/x"));
         assert_eq!(next(from, "http://other/x"), None);
         assert_eq!(next(from, "//other/x"), None);
-        assert_eq!(next("https://h/x", "http://h/x"), None, "not down from https");
+        assert_eq!(
+            next("https://h/x", "http://h/x"),
+            None,
+            "not down from https"
+        );
     }
 }

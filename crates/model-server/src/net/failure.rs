@@ -58,7 +58,9 @@ impl Failure {
             ),
             Self::ConnectTimedOut => CallError::new(
                 ErrorClass::TimedOut(Clock::Connect),
-                format!("{url}: no connection in time (nothing refused it: a firewall, or the machine is down)"),
+                format!(
+                    "{url}: no connection in time (nothing refused it: a firewall, or the machine is down)"
+                ),
             ),
             Self::Tls(cause) => CallError::new(
                 ErrorClass::Tls,
@@ -77,13 +79,19 @@ impl Failure {
             ),
             Self::NotHttp(cause) => CallError::new(
                 ErrorClass::NotApi,
-                format!("{url}: what answers there does not speak HTTP ({cause}); check scheme and port"),
+                format!(
+                    "{url}: what answers there does not speak HTTP ({cause}); check scheme and port"
+                ),
             ),
             Self::Proxy(cause) => CallError::new(
                 ErrorClass::NotApi,
-                format!("{url}: the proxy did not connect: {cause} (NO_PROXY names hosts that need none)"),
+                format!(
+                    "{url}: the proxy did not connect: {cause} (NO_PROXY names hosts that need none)"
+                ),
             ),
-            Self::Local(cause) => CallError::new(ErrorClass::Deterministic, format!("{url}: {cause}")),
+            Self::Local(cause) => {
+                CallError::new(ErrorClass::Deterministic, format!("{url}: {cause}"))
+            }
         }
     }
 }

@@ -9,5 +9,4 @@ mod tls;
 
 pub use endpoint::Endpoint;
 pub(crate) use exchange::{Exchange, Head, Order, Piece, Wire};
-pub(crate) use failure::Failure;
 pub use proxy::ProxyRules;

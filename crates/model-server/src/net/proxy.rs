@@ -152,7 +152,10 @@ mod tests {
 
     #[test]
     fn r29_networks_and_blanks_in_no_proxy_are_understood() {
-        let none = ("NO_PROXY", "127.0.0.0/8,localhost, lan, fd00::/64 ,10.1.0.0/16");
+        let none = (
+            "NO_PROXY",
+            "127.0.0.0/8,localhost, lan, fd00::/64 ,10.1.0.0/16",
+        );
         for url in [
             "http://box.lan",
             "http://lan:80",
@@ -175,7 +178,11 @@ mod tests {
     fn r30_ipv6_in_no_proxy_matches_with_and_without_brackets() {
         for list in ["localhost,127.0.0.1,fd00::7", "[fd00::7]", "[fd00::7]/128"] {
             let none = ("no_proxy", list);
-            assert_eq!(proxy(&[PROXY, none], "http://[fd00::7]:8000"), None, "{list}");
+            assert_eq!(
+                proxy(&[PROXY, none], "http://[fd00::7]:8000"),
+                None,
+                "{list}"
+            );
         }
     }
 

@@ -190,7 +190,9 @@ impl Assembly {
             self.reasoning(delta, events);
             if let Some(text) = delta.get("content").and_then(text_of) {
                 let pieces = self.splitter.push(&text);
-                if self.splitter.found(&pieces) && self.reasoning.is_empty() {
+                if self.reasoning.is_empty()
+                    && pieces.iter().any(|p| matches!(p, Piece::Thinking(_)))
+                {
                     self.note("thinking_in_content");
                 }
                 events.extend(self.sorted(pieces));

@@ -44,7 +44,10 @@ impl CallAssembler {
     /// Takes the `tool_calls` array of one chunk.
     pub fn push(&mut self, pieces: &[Value]) -> Vec<CallDelta> {
         self.chunk += 1;
-        pieces.iter().filter_map(|piece| self.piece(piece)).collect()
+        pieces
+            .iter()
+            .filter_map(|piece| self.piece(piece))
+            .collect()
     }
 
     /// Takes the old `function_call` object.
@@ -77,7 +80,13 @@ impl CallAssembler {
         (calls, self.repairs)
     }
 
-    fn close(&mut self, position: usize, mut call: OpenCall, whole: bool, length: bool) -> ToolCall {
+    fn close(
+        &mut self,
+        position: usize,
+        mut call: OpenCall,
+        whole: bool,
+        length: bool,
+    ) -> ToolCall {
         if call.id.is_empty() {
             self.repaired("call_without_id");
             call.id = format!("call_{position}");
@@ -154,13 +163,12 @@ impl CallAssembler {
     /// 3. Without index and known id, a piece with a name opens a call, unless it repeats the name
     ///    of the unfinished last call in a later chunk; a piece without a name continues the last.
     fn target(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
-        let known = match index {
-            Some(index) => self.calls.iter().rposition(|c| c.index == Some(index)),
-            None => {
-                self.repaired("call_without_index");
-                let by_id = |c: &OpenCall| !id.is_empty() && c.id == id;
-                self.calls.iter().rposition(by_id)
-            }
+        let known = if index.is_some() {
+            self.calls.iter().rposition(|c| c.index == index)
+        } else {
+            self.repaired("call_without_index");
+            let by_id = |c: &OpenCall| !id.is_empty() && c.id == id;
+            self.calls.iter().rposition(by_id)
         };
         let continues = match (known, index) {
             (Some(position), _) => {

@@ -15,6 +15,6 @@ pub use answer::{ChatAnswer, Finish, StreamEvent, Timing, ToolCall};
 pub use assembly::{Assembly, Step};
 pub use calls::{CallAssembler, CallDelta};
 pub use sse::{LineTooLong, SseCounts, SseDecoder, SseEvent};
-pub use usage::{Shortfall, Usage, shortfall};
 pub(crate) use usage::number;
+pub use usage::{Shortfall, Usage, shortfall};
 pub use whole::whole_answer;

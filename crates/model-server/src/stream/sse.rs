@@ -37,6 +37,8 @@ pub struct SseCounts {
 /// Turns bytes into events, however they are cut.
 #[derive(Debug)]
 pub struct SseDecoder {
+    input: Vec<u8>,
+    taken: usize,
     line: Vec<u8>,
     skip_line_feed: bool,
     at_start: bool,
@@ -59,6 +61,8 @@ impl SseDecoder {
     /// A decoder that refuses lines and events longer than `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
         Self {
+            input: Vec::new(),
+            taken: 0,
             line: Vec::new(),
             skip_line_feed: false,
             at_start: true,
@@ -69,28 +73,48 @@ impl SseDecoder {
         }
     }
 
-    /// Takes the next bytes and gives the events they complete.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<SseEvent>, LineTooLong> {
-        let mut events = Vec::new();
-        while !bytes.is_empty() {
-            if std::mem::take(&mut self.skip_line_feed) && bytes.first() == Some(&b'\n') {
-                bytes = bytes.get(1..).unwrap_or_default();
-                continue;
+    /// Takes the next bytes; [`SseDecoder::next_event`] gives the events they complete.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.input.drain(..self.taken);
+        self.taken = 0;
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// The next event the bytes so far complete.
+    pub fn next_event(&mut self) -> Result<Option<SseEvent>, LineTooLong> {
+        while let Some(line) = self.next_line()? {
+            if let Some(event) = self.take_line(&line) {
+                return Ok(Some(event));
             }
-            let Some(end) = bytes.iter().position(|b| matches!(b, b'\n' | b'\r')) else {
-                self.line.extend_from_slice(bytes);
-                self.check()?;
-                break;
-            };
-            let (head, tail) = bytes.split_at(end);
-            self.line.extend_from_slice(head);
-            self.check()?;
-            self.skip_line_feed = tail.first() == Some(&b'\r');
-            bytes = tail.get(1..).unwrap_or_default();
-            let line = std::mem::take(&mut self.line);
-            events.extend(self.take_line(&line));
         }
-        Ok(events)
+        Ok(None)
+    }
+
+    /// The next whole line; what is left of the input goes to the unfinished one.
+    fn next_line(&mut self) -> Result<Option<Vec<u8>>, LineTooLong> {
+        let mut rest = self.input.get(self.taken..).unwrap_or_default();
+        if self.skip_line_feed && !rest.is_empty() {
+            self.skip_line_feed = false;
+            if let Some(after) = rest.strip_prefix(b"\n") {
+                rest = after;
+                self.taken += 1;
+            }
+        }
+        let end = rest.iter().position(|b| matches!(b, b'\n' | b'\r'));
+        let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
+        if held + end.unwrap_or(rest.len()) > self.limit {
+            return Err(LineTooLong { limit: self.limit });
+        }
+        let Some(end) = end else {
+            self.line.extend_from_slice(rest);
+            self.taken = self.input.len();
+            return Ok(None);
+        };
+        let (line, tail) = rest.split_at(end);
+        self.line.extend_from_slice(line);
+        self.skip_line_feed = tail.first() == Some(&b'\r');
+        self.taken += end + 1;
+        Ok(Some(std::mem::take(&mut self.line)))
     }
 
     /// The bytes have ended. Gives what an unfinished last line or event holds.
@@ -107,14 +131,6 @@ impl SseDecoder {
     /// What was seen besides events.
     pub fn counts(&self) -> SseCounts {
         self.counts
-    }
-
-    fn check(&self) -> Result<(), LineTooLong> {
-        let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        if held > self.limit {
-            return Err(LineTooLong { limit: self.limit });
-        }
-        Ok(())
     }
 
     fn take_line(&mut self, line: &[u8]) -> Option<SseEvent> {

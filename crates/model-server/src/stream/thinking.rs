@@ -34,16 +34,13 @@ enum State {
     Start,
     /// In a block that ends with this tag.
     Inside(&'static str),
+    /// After the block; blanks before the answer are dropped.
+    After,
     /// Whatever comes is the answer.
     Content,
 }
 
 impl Splitter {
-    /// Whether a leading block was found.
-    pub(super) fn found(&self, pieces: &[Piece]) -> bool {
-        pieces.iter().any(|p| matches!(p, Piece::Thinking(_)))
-    }
-
     /// Takes the next text.
     pub(super) fn push(&mut self, text: &str) -> Vec<Piece> {
         if self.state == State::Content {
@@ -57,6 +54,13 @@ impl Splitter {
         if let State::Inside(close) = self.state {
             self.inside(close, &mut pieces);
         }
+        if self.state == State::After {
+            let answer = std::mem::take(&mut self.held).trim_start().to_owned();
+            if !answer.is_empty() {
+                self.state = State::Content;
+                pieces.push(Piece::Content(answer));
+            }
+        }
         pieces
     }
 
@@ -68,7 +72,7 @@ impl Splitter {
         }
         Some(match self.state {
             State::Inside(_) => Piece::Thinking(held),
-            State::Start | State::Content => Piece::Content(held),
+            State::Start | State::After | State::Content => Piece::Content(held),
         })
     }
 
@@ -88,12 +92,8 @@ impl Splitter {
             if !thinking.is_empty() {
                 pieces.push(Piece::Thinking(thinking.to_owned()));
             }
-            let rest = rest.trim_start().to_owned();
-            self.state = State::Content;
-            self.held.clear();
-            if !rest.is_empty() {
-                pieces.push(Piece::Content(rest));
-            }
+            self.held = rest.to_owned();
+            self.state = State::After;
             return;
         }
         let keep = partial_tag(&self.held, close);
@@ -183,7 +183,10 @@ mod tests {
             split_lone_close("thoughts …\n</think>{\"ok\":true}"),
             Some(("thoughts …", "{\"ok\":true}"))
         );
-        assert_eq!(split_lone_close("some reasoning</think>answer"), Some(("some reasoning", "answer")));
+        assert_eq!(
+            split_lone_close("some reasoning</think>answer"),
+            Some(("some reasoning", "answer"))
+        );
         assert_eq!(split_lone_close("no tag"), None);
     }
 
