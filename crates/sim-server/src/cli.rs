@@ -1,0 +1,147 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::config::Config;
+use crate::kinds::Kind;
+
+/// A simulated model server: real shapes, real queues, scripted answers.
+///
+/// It prints one JSON line with its `base_url` and serves until SIGTERM or Ctrl-C.
+#[derive(Debug, Parser)]
+#[command(name = "sim-server", version, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    /// Address to listen on.
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    host: String,
+    /// Port to listen on; 0 takes a free one.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+    /// Which server to be.
+    #[arg(long, value_enum, default_value_t = Kind::Vllm)]
+    kind: Kind,
+    /// Name of the served model; repeat it for aliases.
+    #[arg(long = "model", value_name = "NAME", default_value = "qwen38")]
+    models: Vec<String>,
+    /// Tokens one request may use, prompt and answer together.
+    #[arg(long, value_name = "TOKENS", default_value = "32768", value_parser = size)]
+    context: u64,
+    /// Requests that run at the same time; the others queue.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
+    slots: u16,
+    /// Tokens the KV pool holds [default: enough for all slots].
+    #[arg(long, value_name = "TOKENS", value_parser = size)]
+    pool: Option<u64>,
+    /// Refuse requests when so many wait already.
+    #[arg(long, value_name = "N")]
+    queue_limit: Option<usize>,
+    /// Keep a slot busy so long after its client hung up.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = humantime::parse_duration)]
+    cancel_lag: Duration,
+    /// Demand this key.
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+    /// Be a server without tool-call parser.
+    #[arg(long)]
+    no_tools: bool,
+    /// Be a server without reasoning parser.
+    #[arg(long)]
+    no_reasoning: bool,
+    /// What the model answers (TOML or JSON); see below.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Real seconds per simulated second: 1 is the speed of the measured hardware, 0 no waiting.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) time_scale: f64,
+    /// Also end when standard input is closed.
+    #[arg(long)]
+    pub(crate) until_eof: bool,
+}
+
+impl Cli {
+    pub(crate) fn address(&self) -> (&str, u16) {
+        (&self.host, self.port)
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        Config {
+            kind: self.kind,
+            models: self.models.clone(),
+            context: self.context,
+            slots: self.slots.into(),
+            pool: self.pool,
+            queue_limit: self.queue_limit,
+            cancel_lag: self.cancel_lag,
+            api_key: self.api_key.clone(),
+            tools: !self.no_tools,
+            reasoning: !self.no_reasoning,
+            load_tracking: true,
+        }
+    }
+}
+
+/// Reads a number of tokens: `4096`, `16k` (thousands) or `16Ki` (times 1024).
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text {
+        t if t.ends_with("Ki") => (t.trim_end_matches("Ki"), 1024),
+        t if t.ends_with('k') => (t.trim_end_matches('k'), 1000),
+        t => (t, 1),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "write a number like 4096, 16k or 32Ki".to_owned())?;
+    if number == 0 {
+        Err("must be at least 1".to_owned())
+    } else {
+        Ok(number * factor)
+    }
+}
+
+const AFTER_HELP: &str = "\
+Script (the first rule that matches answers; else a built-in model does):
+  [[rule]]
+  when.system = \"implementer\"         # text that must occur; * is any text, ! means not, a list any of
+  [[rule.step]]                       # the answer to turn 0
+  think = \"The sign is wrong.\"
+  calls = [{ edit = \"calc.py\", old = \"a - b\", new = \"a + b\" }]
+  [[rule.step]]                       # turn 1 and later
+  calls = [{ done = \"add() adds now\" }]
+
+  [[rule]]
+  when = { format = \"json_schema\" }
+  times = 1
+  answer.fill = { verdict = \"approve\" }   # follows the request's schema
+  when    system first user last any last_role tool result turn request tools offers format model
+  answer  say think calls dialect json fill finish usage model wait pace hold hold_end repeat
+          status body retry_after faults
+  calls   { tool = \"name\", with = {..} } or { tool = \"name\", raw = \"text\" }, or for whatever tools
+          are offered: read list search bash edit(old,new) write(content) done
+  dialect native hermes qwen qwen-unopened invoke fenced fenced-parameters bare mistral llama pythonic
+  texts   {{user}} {{first}} {{last}} {{system}} {{model}} {{turn}} {{request}} {{after:TEXT}}
+          {{between:A|B}} {{file:PATH}}
+
+Steering it:
+  GET  /sim/requests[?path=..]        every request with body, rule, slot, tokens, times, outcome
+  GET  /sim/wait?running=1&waiting=2&held=0&timeout_ms=5000
+  GET  /sim/state     POST /sim/release {\"gate\": \"..\"}     POST /sim/script     POST /sim/freeze
+
+Examples:
+  sim-server --port 8000
+  sim-server --script fix.toml --slots 1 --time-scale 1
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+        assert_eq!((size("16k"), size("16Ki")), (Ok(16_000), Ok(16_384)));
+        assert!(size("0").is_err() && size("x").is_err());
+    }
+}

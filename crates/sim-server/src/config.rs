@@ -1,0 +1,53 @@
+//! How one simulated server is set up.
+
+use std::time::Duration;
+
+use crate::kinds::Kind;
+
+/// The set-up of a server.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) kind: Kind,
+    /// The names under which the model is served; never empty.
+    pub(crate) models: Vec<String>,
+    /// The window of one request, in tokens.
+    pub(crate) context: u64,
+    pub(crate) slots: usize,
+    /// Tokens in the KV pool; by default just enough for every slot.
+    pub(crate) pool: Option<u64>,
+    pub(crate) queue_limit: Option<usize>,
+    pub(crate) cancel_lag: Duration,
+    pub(crate) api_key: Option<String>,
+    /// Whether the tool-call parser is switched on.
+    pub(crate) tools: bool,
+    /// Whether the reasoning parser is switched on.
+    pub(crate) reasoning: bool,
+    /// Whether `/load` counts.
+    pub(crate) load_tracking: bool,
+}
+
+impl Config {
+    /// Tokens the KV pool holds.
+    pub(crate) fn pool_tokens(&self) -> u64 {
+        self.pool
+            .unwrap_or(self.context.saturating_mul(self.slots as u64))
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Vllm,
+            models: vec!["qwen38".to_owned()],
+            context: 32_768,
+            slots: 2,
+            pool: None,
+            queue_limit: None,
+            cancel_lag: Duration::ZERO,
+            api_key: None,
+            tools: true,
+            reasoning: true,
+            load_tracking: true,
+        }
+    }
+}

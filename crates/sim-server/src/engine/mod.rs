@@ -1,0 +1,119 @@
+//! The engine: slots, the queue before them, the KV pool, and the passing of simulated time.
+//!
+//! One mutex guards all of it; every wait is on one condition variable with a short time limit,
+//! because what ends a wait may also be a client that hung up, and a socket cannot wake a
+//! condition variable.
+
+mod cache;
+mod rate;
+mod state;
+mod ticket;
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(crate) use rate::Pace;
+pub(crate) use state::Snapshot;
+pub(crate) use ticket::{Stop, Ticket};
+
+use state::State;
+
+/// The longest nap between two looks at a client's socket.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
+/// How one server kind manages its memory and its prefixes.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) slots: usize,
+    /// Tokens the KV pool holds.
+    pub(crate) pool: u64,
+    /// Tokens a KV block holds; requests take whole blocks.
+    pub(crate) block: u64,
+    /// Each slot keeps its own prefix (llama.cpp) instead of one shared cache (vLLM).
+    pub(crate) own_prefix: bool,
+    /// A pool that runs over aborts everything (llama.cpp, unified KV) instead of making requests wait.
+    pub(crate) abort_when_full: bool,
+    /// More waiting requests than this are refused.
+    pub(crate) queue_limit: Option<usize>,
+    /// How long a slot stays busy after its client is gone (real time).
+    pub(crate) cancel_lag: Duration,
+}
+
+/// The engine.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) rules: Rules,
+    pub(crate) pace: Pace,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Engine {
+    pub(crate) fn new(rules: Rules, pace: Pace) -> Self {
+        let state = Mutex::new(State::new(rules.slots));
+        Self {
+            rules,
+            pace,
+            state,
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere must not take the whole simulator down with it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a request into the queue; `None` when the queue is full.
+    pub(crate) fn enqueue(&self, prompt: Vec<u32>) -> Option<Ticket<'_>> {
+        let mut state = self.lock();
+        let full = self
+            .rules
+            .queue_limit
+            .is_some_and(|most| state.free_slot_count() == 0 && state.queue.len() >= most);
+        if full {
+            state.totals.rejected += 1;
+            return None;
+        }
+        let id = state.join_queue();
+        drop(state);
+        self.changed.notify_all();
+        Some(Ticket::new(self, id, prompt))
+    }
+
+    /// What the probe routes tell.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.lock().snapshot(&self.rules)
+    }
+
+    /// Stops all progress (a frozen engine), or lets it go on.
+    pub(crate) fn freeze(&self, frozen: bool) {
+        self.lock().frozen = frozen;
+        self.changed.notify_all();
+    }
+
+    /// Lets everything pass that is held at a gate now, or the next that comes.
+    pub(crate) fn release(&self, gate: &str) {
+        *self.lock().gates.entry(gate.to_owned()).or_default() += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits until `reached` holds of the engine's state, or the time is over.
+    pub(crate) fn wait_until(&self, limit: Duration, reached: impl Fn(&Snapshot) -> bool) -> bool {
+        let deadline = Instant::now() + limit;
+        let mut state = self.lock();
+        loop {
+            if reached(&state.snapshot(&self.rules)) {
+                return true;
+            }
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else {
+                return false;
+            };
+            state = self
+                .changed
+                .wait_timeout(state, left.min(LOOK))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
