@@ -61,10 +61,9 @@ impl Home {
     /// The environment a tool is given: almost nothing.
     pub fn env(&self) -> BTreeMap<OsString, OsString> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths(
-            std::iter::once(tools_dir()).chain(std::env::split_paths(&path)),
-        )
-        .unwrap();
+        let path =
+            std::env::join_paths(std::iter::once(tools_dir()).chain(std::env::split_paths(&path)))
+                .unwrap();
         let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
         env.insert("PATH".into(), path);
         env.insert("HOME".into(), self.path().into());
@@ -92,7 +91,13 @@ impl Run {
 
     /// A run of any program at home.
     pub fn program(program: impl Into<PathBuf>, home: &Home) -> Self {
-        Self { program: program.into(), args: vec![], env: home.env(), cwd: None, stdin: vec![] }
+        Self {
+            program: program.into(),
+            args: vec![],
+            env: home.env(),
+            cwd: None,
+            stdin: vec![],
+        }
     }
 
     /// A shell script with the tools in its `PATH`.
@@ -106,7 +111,8 @@ impl Run {
     }
 
     pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
-        self.args.extend(args.into_iter().map(|a| a.as_ref().to_owned()));
+        self.args
+            .extend(args.into_iter().map(|a| a.as_ref().to_owned()));
         self
     }
 
@@ -204,14 +210,20 @@ impl Ended {
     /// Asserts that stderr holds these words.
     #[track_caller]
     pub fn stderr_has(self, words: &str) -> Self {
-        assert!(self.stderr.contains(words), "stderr lacks {words:?}: {self:#?}");
+        assert!(
+            self.stderr.contains(words),
+            "stderr lacks {words:?}: {self:#?}"
+        );
         self
     }
 
     /// Asserts that stdout holds these words.
     #[track_caller]
     pub fn stdout_has(self, words: &str) -> Self {
-        assert!(self.stdout.contains(words), "stdout lacks {words:?}: {self:#?}");
+        assert!(
+            self.stdout.contains(words),
+            "stdout lacks {words:?}: {self:#?}"
+        );
         self
     }
 }
@@ -234,12 +246,18 @@ impl Sim {
             .spawn()
             .unwrap_or_else(|e| panic!("{}: {e}", sim_server_path().display()));
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let hello: Value = serde_json::from_str(&line)
             .unwrap_or_else(|e| panic!("sim-server's first line is not JSON: {e}: {line:?}"));
         let base_url = hello["base_url"].as_str().unwrap().to_owned();
         let until_eof = child.stdin.take().unwrap();
-        Self { child, _until_eof: until_eof, base_url }
+        Self {
+            child,
+            _until_eof: until_eof,
+            base_url,
+        }
     }
 
     /// The address without `/v1`.
@@ -259,8 +277,18 @@ impl Drop for Sim {
 #[track_caller]
 pub fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
-        .args(["-c", "user.name=Test", "-c", "user.email=test@example.invalid"])
-        .args(["-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"])
+        .args([
+            "-c",
+            "user.name=Test",
+            "-c",
+            "user.email=test@example.invalid",
+        ])
+        .args([
+            "-c",
+            "init.defaultBranch=main",
+            "-c",
+            "commit.gpgsign=false",
+        ])
         .args(args)
         .current_dir(dir)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -272,7 +300,9 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
         "git {args:?}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
 }
 
 /// A fresh repository with one commit that holds these files.
@@ -280,12 +310,18 @@ pub fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     git(dir.path(), &["init", "-q"]);
     git(dir.path(), &["config", "user.name", "Test"]);
-    git(dir.path(), &["config", "user.email", "test@example.invalid"]);
+    git(
+        dir.path(),
+        &["config", "user.email", "test@example.invalid"],
+    );
     for (path, content) in files {
         write(dir.path(), path, content);
     }
     git(dir.path(), &["add", "-A"]);
-    git(dir.path(), &["commit", "-q", "--allow-empty", "-m", "start"]);
+    git(
+        dir.path(),
+        &["commit", "-q", "--allow-empty", "-m", "start"],
+    );
     dir
 }
 

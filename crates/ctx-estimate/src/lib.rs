@@ -1,6 +1,32 @@
 //! How many tokens does this need, and which server can really hold it?
 
+mod breakdown;
+mod cli;
+mod files;
+mod inputs;
+mod judgement;
+mod plan;
+mod reader;
+mod run;
+mod server;
+mod show;
+mod subject;
+mod task;
+mod trim;
+
+use baton_cli::{Tool, ToolKind};
+
+pub use cli::Cli;
+
+/// What the shared command-line code must know of this tool.
+pub const TOOL: Tool = Tool {
+    name: "ctx-estimate",
+    kind: ToolKind::Question,
+    reads: &["health/1", "task/1"],
+    writes: &["estimate/1"],
+};
+
 /// Runs the tool.
 pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::FAILURE
+    baton_cli::run(&TOOL, |cli: Cli, output| run::run(&cli, output))
 }

@@ -8,6 +8,7 @@ mod class_model;
 mod count;
 mod family;
 mod fit;
+mod meter;
 mod request;
 mod unicode;
 
@@ -15,6 +16,7 @@ pub use class_model::{Estimator, estimate_for};
 pub use count::Count;
 pub use family::Family;
 pub use fit::{Admission, LEAST_OUTPUT, better, judge, required, reserved};
+pub use meter::{Meter, Tally, safe_cut};
 pub use request::{Piece, Pieces, RequestCount, RequestError, estimate_with, pieces};
 
 /// Estimates a text for an unknown tokenizer.

@@ -1,0 +1,188 @@
+//! Reading what is to be counted.
+
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use baton_cli::input::main_document;
+use baton_cli::{Failure, Output};
+use baton_protocol::{Health, Provider, Task, read, read_strict};
+use baton_tokens::{Meter, pieces};
+use serde_json::{Value, json};
+
+use crate::files::{find, measure_all, reason};
+use crate::reader::{Content, Text, measure};
+use crate::subject::{Asked, Subject, SubjectPart};
+
+/// Larger texts are not kept for a server to count, in bytes.
+const MOST_SENT: u64 = 8 << 20;
+
+/// The providers of a health/1 document (or of an estimate/1, to judge again).
+pub(crate) fn candidates(file: &Path) -> Result<Vec<Provider>, Failure> {
+    let what = "a health/1 document (--candidates FILE)";
+    let text = main_document(Some(file), what)?;
+    let health: Health = read(&text).map_err(|e| Failure::from(e).at(place(file)))?;
+    if health.providers.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: names no providers, so there is nothing to judge",
+            place(file)
+        )));
+    }
+    Ok(health.providers)
+}
+
+/// How a file is called in messages.
+fn place(file: &Path) -> String {
+    if file == Path::new("-") {
+        "standard input".into()
+    } else {
+        file.display().to_string()
+    }
+}
+
+/// A chat request from a file.
+pub(crate) fn request(file: &Path, meters: &[Meter]) -> Result<Subject, Failure> {
+    let text = main_document(Some(file), "a chat request (--request FILE)")?;
+    let request: Value = serde_json::from_str(&text)
+        .map_err(|e| Failure::input(format!("{}: not JSON: {e}", place(file))))?;
+    of_request(request, meters).map_err(|e| e.at(place(file)))
+}
+
+/// A chat request, taken apart and counted.
+pub(crate) fn of_request(request: Value, meters: &[Meter]) -> Result<Subject, Failure> {
+    let found = pieces(&request).map_err(|e| Failure::input(e.to_string()))?;
+    let mut subject = Subject::of_pieces(&found, meters);
+    subject.asked = Asked::of_request(&request);
+    subject.request = found.templated.then_some(request);
+    Ok(subject)
+}
+
+/// A task/1 document.
+pub(crate) fn task(file: &Path) -> Result<Task, Failure> {
+    let text = main_document(Some(file), "a task/1 document (--task FILE)")?;
+    read_strict(&text).map_err(|e| Failure::from(e).at(place(file)))
+}
+
+/// Files, folders, or standard input. `as_message`: as one user message that a server can count.
+pub(crate) fn texts(
+    paths: &[PathBuf],
+    all: bool,
+    as_message: bool,
+    meters: &[Meter],
+    output: &Output,
+) -> Result<Subject, Failure> {
+    let mut subject = if paths.is_empty() || paths == [PathBuf::from("-")] {
+        standard_input(meters)?
+    } else {
+        files(paths, all, meters, output)?
+    };
+    if subject.parts.is_empty() {
+        return Err(Failure::input(match subject.notes.first() {
+            Some(first) => format!("nothing to count: {first}"),
+            None => {
+                "nothing to count: no files there (use --all for hidden and ignored ones)".into()
+            }
+        }));
+    }
+    if as_message {
+        subject.request = as_request(paths, &subject);
+        subject.add_message_overhead(meters);
+    }
+    Ok(subject)
+}
+
+fn standard_input(meters: &[Meter]) -> Result<Subject, Failure> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Err(Failure::usage(
+            "expects text on standard input, which is a terminal; name files or give a pipe",
+        ));
+    }
+    let content = measure(stdin.lock(), meters)
+        .map_err(|e| Failure::input(format!("standard input: {}", reason(&e))))?;
+    let mut subject = Subject::default();
+    match content {
+        Content::Binary => return Err(Failure::input("standard input is binary, not text")),
+        Content::Text(text) if text.bytes == 0 => {
+            return Err(Failure::input("standard input is empty"));
+        }
+        Content::Text(text) => add(&mut subject, "standard input".into(), text),
+    }
+    Ok(subject)
+}
+
+fn files(
+    paths: &[PathBuf],
+    all: bool,
+    meters: &[Meter],
+    output: &Output,
+) -> Result<Subject, Failure> {
+    let found = find(paths, all)?;
+    let count = found.files.len();
+    let results = measure_all(&found.files, meters, |done| {
+        if count > 100 && done.is_multiple_of(50) {
+            output.progress(&format!("counted {done} of {count} files"));
+        }
+    });
+    output.clear_progress();
+    let mut subject = Subject::default();
+    let mut unreadable = found.unreadable;
+    for (path, result) in found.files.iter().zip(results) {
+        // A mangled name would name another file.
+        let Some(name) = path.to_str() else {
+            unreadable.push(format!("{}: its name is not UTF-8", path.display()));
+            continue;
+        };
+        match result {
+            Ok(Content::Binary) => subject.notes.push(format!("{name}: binary, skipped")),
+            Ok(Content::Text(text)) => add(&mut subject, name.into(), text),
+            Err(e) => unreadable.push(format!("{name}: {}", reason(&e))),
+        }
+    }
+    if let Some(first) = unreadable.first() {
+        subject.incomplete = Some(format!(
+            "{} could not be read, so the count is not of everything: {first}",
+            unreadable.len()
+        ));
+    }
+    subject.notes = few(subject.notes, "more files are binary");
+    Ok(subject)
+}
+
+/// The first notes, and how many more there are.
+fn few(mut notes: Vec<String>, more: &str) -> Vec<String> {
+    const SHOWN: usize = 10;
+    let left = notes.len().saturating_sub(SHOWN);
+    notes.truncate(SHOWN);
+    if left > 0 {
+        notes.push(format!("{left} {more}, skipped"));
+    }
+    notes
+}
+
+fn add(subject: &mut Subject, name: String, text: Text) {
+    if let Some(broken) = text.broken {
+        subject.notes.push(format!(
+            "{name}: {} bytes are not UTF-8 (the first at byte {}); they are counted as bytes",
+            broken.bytes, broken.first_at
+        ));
+    }
+    subject.parts.push(SubjectPart {
+        name,
+        bytes: text.bytes,
+        counts: text.counts,
+    });
+}
+
+/// The texts as one user message, where they are few enough to be read again and sent.
+fn as_request(paths: &[PathBuf], subject: &Subject) -> Option<Value> {
+    let bytes: u64 = subject.parts.iter().map(|part| part.bytes).sum();
+    if paths.is_empty() || bytes > MOST_SENT || subject.incomplete.is_some() {
+        return None;
+    }
+    let mut text = String::new();
+    for part in &subject.parts {
+        io::Read::read_to_string(&mut File::open(&part.name).ok()?, &mut text).ok()?;
+    }
+    Some(json!({"messages": [{"role": "user", "content": text}]}))
+}

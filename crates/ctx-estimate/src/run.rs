@@ -1,0 +1,221 @@
+//! The shell: arguments, documents, servers, output.
+
+use std::path::{Path, PathBuf};
+
+use baton_cli::config::{ConfigFlags, load};
+use baton_cli::input::main_document;
+use baton_cli::{Environment, Failure, Format, Output};
+use baton_protocol::{Estimate, Exit, Part, Provider};
+use baton_tokens::{Family, Meter};
+use serde_json::json;
+
+use crate::breakdown::{by_folder, largest};
+use crate::cli::{Cli, MethodChoice};
+use crate::inputs;
+use crate::judgement::{Question, document, exit, judge_providers};
+use crate::plan::{Plan, family};
+use crate::server::ServerCounts;
+use crate::show;
+use crate::subject::{Asked, Subject};
+use crate::task;
+use crate::trim::{Keep, trim};
+
+pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    check_standard_input(cli)?;
+    let forced = cli.tokenizer.as_deref().map(family).transpose()?;
+    if let Some(budget) = cli.trim {
+        return run_trim(cli, budget, forced, output);
+    }
+    let mut providers = match &cli.candidates {
+        Some(file) => inputs::candidates(file)?,
+        None => Vec::new(),
+    };
+    let question = match (cli.window, &cli.candidates) {
+        (Some(window), _) => Question::Window(window),
+        (None, Some(_)) => Question::Candidates,
+        (None, None) => Question::Count,
+    };
+    let plan = Plan::new(forced, cli.model.as_deref(), &providers);
+    let subject = subject(cli, &plan, question, &providers, output)?;
+    let flags = Asked {
+        output: cli.output,
+        thinking: cli.thinking,
+    };
+    let judging = question != Question::Count;
+    let reserve = subject.asked.reserve(flags, cli.margin, judging);
+
+    let env = Environment::from_process();
+    let asks = cli.asks_servers() && question == Question::Candidates;
+    // A wrong configuration only costs the server's own count; the tools that need it will say more.
+    let config = asks.then(|| load(&env, Path::new("."), &ConfigFlags::default()));
+    let servers = match (&config, &subject.request) {
+        (Some(Ok(config)), Some(request)) => Some(ServerCounts::new(&env, config, request)),
+        (Some(Err(e)), _) => {
+            output.note(&format!("no server is asked: {}", e.message));
+            None
+        }
+        _ => None,
+    };
+    let best = judge_providers(
+        &mut providers,
+        cli.model.as_deref(),
+        &reserve,
+        subject.incomplete.is_none(),
+        |provider, model| {
+            let by_server = servers
+                .as_ref()
+                .map(|servers| servers.count(provider, &model.id));
+            match by_server {
+                Some(Ok(sourced)) => return Some(sourced),
+                Some(Err(why)) => output.detail(&format!("{}: {why}", provider.id)),
+                None => {}
+            }
+            let own = || plan.sourced(&subject, plan.meter_of(&model.id));
+            (cli.method != MethodChoice::Server).then(own)
+        },
+    );
+    let sourced = best.unwrap_or_else(|| plan.sourced(&subject, 0));
+    let estimate = document(&subject, &sourced, reserve, question, providers);
+    let code = exit(question, estimate.verdict);
+    for note in &estimate.notes {
+        output.note(note);
+    }
+    write(cli, estimate, &subject, question, output)?;
+    Ok(code)
+}
+
+/// Only one thing can come on standard input.
+fn check_standard_input(cli: &Cli) -> Result<(), Failure> {
+    let dash = |path: &&PathBuf| path.as_path() == Path::new("-");
+    let named = [&cli.request, &cli.task, &cli.candidates];
+    let dashes = named
+        .into_iter()
+        .flatten()
+        .chain(&cli.paths)
+        .filter(dash)
+        .count();
+    let implied = cli.paths.is_empty() && cli.request.is_none() && cli.task.is_none();
+    if dashes + usize::from(implied) > 1 {
+        return Err(Failure::usage(
+            "only one thing can come on standard input; name the text (or --request, --task) as a file",
+        ));
+    }
+    if cli.paths.len() > 1 && cli.paths.iter().any(|path| dash(&path)) {
+        return Err(Failure::usage("`-` cannot be mixed with files"));
+    }
+    if cli.method == MethodChoice::Server && (cli.candidates.is_none() || cli.offline) {
+        return Err(Failure::usage(
+            "--method server needs --candidates (from vllm-health) and no --offline",
+        ));
+    }
+    Ok(())
+}
+
+fn subject(
+    cli: &Cli,
+    plan: &Plan,
+    question: Question,
+    providers: &[Provider],
+    output: &Output,
+) -> Result<Subject, Failure> {
+    if let Some(file) = &cli.request {
+        return inputs::request(file, &plan.meters);
+    }
+    if let Some(file) = &cli.task {
+        let task = inputs::task(file)?;
+        let window = match question {
+            Question::Window(window) => Some(window),
+            _ => smallest_window(providers),
+        };
+        let request = task::first_request_of(&task, &cli.repo, window, &plan.meters[0])?;
+        let mut subject = inputs::of_request(request, &plan.meters)?;
+        subject.asked = task::asked(&task);
+        return Ok(subject);
+    }
+    let as_message = question != Question::Count;
+    inputs::texts(&cli.paths, cli.all, as_message, &plan.meters, output)
+}
+
+/// The smallest known window: what is packed for it fits the others too.
+fn smallest_window(providers: &[Provider]) -> Option<u64> {
+    let models = providers.iter().flat_map(|provider| &provider.models);
+    models.filter_map(|model| model.usable_context).min()
+}
+
+fn write(
+    cli: &Cli,
+    mut estimate: Estimate,
+    subject: &Subject,
+    question: Question,
+    output: &Output,
+) -> Result<(), Failure> {
+    if cli.lines {
+        for part in &subject.parts {
+            let Some(count) = part.counts.first() else {
+                continue;
+            };
+            output.json_line(&json!({
+                "part": part.name, "bytes": part.bytes, "tokens": count.tokens,
+                "upper_bound_tokens": count.upper_bound,
+            }))?;
+        }
+        estimate.breakdown.clear();
+        return output.json_line(&estimate);
+    }
+    let shown = shown(cli, &estimate.breakdown);
+    let text = (output.format() == Format::Text).then(|| show::text(&estimate, &shown, question));
+    estimate.breakdown = shown;
+    output.document(&estimate, || text.unwrap_or_default())
+}
+
+fn shown(cli: &Cli, parts: &[Part]) -> Vec<Part> {
+    match (cli.tree, cli.top) {
+        (false, None) => parts.to_vec(),
+        (false, Some(top)) => largest(parts.to_vec(), top),
+        (true, None) => by_folder(parts),
+        (true, Some(top)) => {
+            // The whole is no offender, and the others are inside it: no sum of them.
+            let mut folders = by_folder(parts);
+            folders.pop();
+            folders.sort_by_key(|folder| std::cmp::Reverse(folder.tokens));
+            folders.truncate(top);
+            folders
+        }
+    }
+}
+
+fn run_trim(
+    cli: &Cli,
+    budget: u64,
+    forced: Option<Family>,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let file = match cli.paths.as_slice() {
+        [] => None,
+        [one] => Some(one.as_path()),
+        _ => return Err(Failure::usage("--trim takes one file, or standard input")),
+    };
+    let text = main_document(file, "a text (--trim TOKENS FILE)")?;
+    let family = forced.or_else(|| cli.model.as_deref().map(Family::of_model));
+    let meter = Meter::of_family(family.unwrap_or_default());
+    let keep = match (cli.tail, cli.middle) {
+        (true, _) => Keep::Tail,
+        (_, true) => Keep::Ends,
+        _ => Keep::Head,
+    };
+    let trimmed = trim(&text, budget, keep, &meter);
+    output.raw(trimmed.text.as_bytes())?;
+    let (kept, all) = trimmed.lines;
+    if trimmed.within_line {
+        output.note(&format!(
+            "no whole line fits into {budget} tokens: cut inside a line"
+        ));
+    } else if kept < all {
+        output.note(&format!("kept {kept} of {all} lines ({})", meter.source()));
+    }
+    if trimmed.text.is_empty() {
+        output.note(&format!("nothing fits into {budget} tokens"));
+        return Ok(Exit::No);
+    }
+    Ok(Exit::Yes)
+}

@@ -1,0 +1,409 @@
+//! ctx-estimate from the outside.
+
+mod support;
+
+use std::os::unix::ffi::OsStrExt as _;
+
+use serde_json::{Value, json};
+use support::{Ended, Home, Run, Sim, write};
+
+fn estimate(home: &Home) -> Run {
+    Run::tool("ctx-estimate", home)
+}
+
+/// A health/1 document with one provider per (id, kind, address, model, window).
+fn health(providers: &[(&str, &str, &str, &str, Value)]) -> String {
+    let provider = |(id, kind, url, model, window): &(&str, &str, &str, &str, Value)| {
+        json!({
+            "id": id, "base_url": url, "server": {"kind": kind, "version": null},
+            "state": "idle", "state_reason": "ready",
+            "models": [{"id": model, "state": "loaded", "usable_context": window}],
+        })
+    };
+    json!({
+        "schema": "health/1", "ready": true, "checked_at": "2026-11-30T12:00:00Z",
+        "providers": providers.iter().map(provider).collect::<Vec<_>>(),
+    })
+    .to_string()
+}
+
+/// A provider nobody can reach, so that nothing is asked over the network.
+fn local(model: &str, window: impl Into<Value>) -> String {
+    health(&[(
+        "local",
+        "vllm",
+        "http://127.0.0.1:9/v1",
+        model,
+        window.into(),
+    )])
+}
+
+#[test]
+fn files_and_folders_are_counted_and_what_is_ignored_is_not() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "src/a.rs", "fn main() {}\n");
+    write(dir.path(), "src/deep/b.rs", "// a comment\n");
+    write(dir.path(), "target/c.rs", "ignored\n");
+    write(dir.path(), ".gitignore", "target/\n");
+    std::fs::write(dir.path().join("src/logo.png"), b"\x89PNG\0\0").unwrap();
+    std::os::unix::fs::symlink("..", dir.path().join("src/loop")).unwrap();
+    let ended = estimate(&home).cwd(dir.path()).arg(".").run().code(0);
+    let found = ended.json();
+    let parts: Vec<&str> = found["breakdown"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["part"].as_str().unwrap())
+        .collect();
+    assert_eq!(parts, ["src/a.rs", "src/deep/b.rs"]);
+    assert_eq!(found["notes"], json!(["src/logo.png: binary, skipped"]));
+    let sum: u64 = found["breakdown"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["tokens"].as_u64().unwrap())
+        .sum();
+    assert_eq!(found["prompt_tokens"], sum);
+    assert_eq!(found["required_tokens"], found["upper_bound_tokens"]);
+    ended.stderr_has("src/logo.png: binary, skipped");
+
+    let tree = estimate(&home)
+        .cwd(dir.path())
+        .args([".", "--tree", "--text"])
+        .run()
+        .code(0);
+    tree.stdout_has("src/deep/").stdout_has("./");
+    let top = estimate(&home)
+        .cwd(dir.path())
+        .args([".", "--top", "1", "--text"])
+        .run()
+        .code(0);
+    top.stdout_has("(1 others)");
+    let lines = estimate(&home)
+        .cwd(dir.path())
+        .args([".", "--lines"])
+        .run()
+        .code(0);
+    assert_eq!(lines.stdout.lines().count(), 3);
+    for line in lines.stdout.lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+}
+
+#[test]
+fn an_unknown_family_is_bounded_by_its_bytes() {
+    let home = Home::new();
+    let text = "x".repeat(1_000);
+    let found = estimate(&home).stdin(text.clone()).run().code(0).json();
+    assert_eq!(found["upper_bound_tokens"], 1_001);
+    assert_eq!(found["method"], "heuristic");
+    let fits = |window: &str, model: &str| {
+        estimate(&home)
+            .stdin("a few words ".repeat(100))
+            .args(["--output", "0", "--window", window, "--model", model])
+            .run()
+    };
+    // 1,200 bytes: the class model knows that 500 tokens are enough, the bytes do not.
+    fits("700", "qwen3").code(0);
+    fits("700", "mystery").code(3);
+    fits("1500", "mystery").code(0);
+}
+
+#[test]
+fn standard_input_must_be_text_and_not_empty() {
+    let home = Home::new();
+    estimate(&home)
+        .run()
+        .code(2)
+        .stderr_has("standard input is empty");
+    estimate(&home)
+        .stdin(vec![0, 1, 2])
+        .run()
+        .code(2)
+        .stderr_has("binary");
+    estimate(&home)
+        .args(["--request", "-", "--candidates", "-"])
+        .run()
+        .code(2)
+        .stderr_has("only one thing can come on standard input");
+    estimate(&home)
+        .args(["--candidates", "-"])
+        .run()
+        .code(2)
+        .stderr_has("standard input");
+}
+
+#[test]
+fn broken_utf8_is_counted_and_said() {
+    let home = Home::new();
+    let found = estimate(&home)
+        .stdin(b"caf\xe9 au lait".to_vec())
+        .run()
+        .code(0);
+    found.stderr_has("1 bytes are not UTF-8 (the first at byte 3)");
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_or_makes_the_answer_unknown() {
+    let home = Home::new();
+    estimate(&home)
+        .arg("/no/such/file")
+        .run()
+        .code(2)
+        .stderr_has("/no/such/file: no such file");
+    let dir = tempfile::tempdir().unwrap();
+    estimate(&home)
+        .arg(dir.path())
+        .run()
+        .code(2)
+        .stderr_has("nothing to count");
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff.txt");
+    std::fs::write(dir.path().join(name), "text").unwrap();
+    write(dir.path(), "good.txt", "text");
+    let found = estimate(&home)
+        .arg(dir.path())
+        .args(["--window", "100k"])
+        .run()
+        .code(3);
+    found.stderr_has("not UTF-8");
+}
+
+#[test]
+fn a_request_that_is_none_names_the_place() {
+    let home = Home::new();
+    let refused = |text: &str| {
+        estimate(&home)
+            .args(["--request", "-"])
+            .stdin(text)
+            .run()
+            .code(2)
+    };
+    refused("{")
+        .stderr_has("standard input: not JSON")
+        .stderr_has("line 1");
+    refused("[]").stderr_has("`$` is a list");
+    refused(r#"{"messages":[{"role":"user","content":7}]}"#).stderr_has("$.messages[0].content");
+}
+
+#[test]
+fn a_request_with_tools_counts_more_than_its_text() {
+    let home = Home::new();
+    let request = json!({
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
+        "tools": [{"type": "function", "function": {"name": "bash", "parameters": {}}}],
+        "max_tokens": 100,
+    });
+    let found = estimate(&home)
+        .args(["--request", "-", "--model", "qwen3"])
+        .stdin(request.to_string())
+        .run()
+        .code(0)
+        .json();
+    let parts: Vec<&str> = found["breakdown"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["part"].as_str().unwrap())
+        .collect();
+    assert_eq!(parts, ["system", "history", "tools", "template"]);
+    assert_eq!(found["reserve"]["output_tokens"], 100);
+}
+
+#[test]
+fn the_verdict_is_the_exit_code() {
+    let home = Home::new();
+    let judged = |health: String, output: &str| -> Ended {
+        let dir = tempfile::tempdir().unwrap();
+        write(
+            dir.path(),
+            "prompt.md",
+            &"A line of plain prose.\n".repeat(100),
+        );
+        estimate(&home)
+            .cwd(dir.path())
+            .args([
+                "prompt.md",
+                "--offline",
+                "--candidates",
+                "-",
+                "--output",
+                output,
+            ])
+            .stdin(health)
+            .run()
+    };
+    let fits = judged(local("qwen3", 8192), "1000").code(0).json();
+    assert_eq!(fits["fits"], true);
+    assert_eq!(fits["providers"][0]["fit"]["verdict"], "fits");
+    let tight = judged(local("qwen3", 2048), "2000").code(0).json();
+    assert_eq!(tight["verdict"], "tight");
+    let largest = tight["providers"][0]["fit"]["largest_output_tokens"]
+        .as_u64()
+        .unwrap();
+    let upper = tight["providers"][0]["fit"]["upper_bound_tokens"]
+        .as_u64()
+        .unwrap();
+    assert_eq!(largest + upper, 2048);
+    let no = judged(local("qwen3", 300), "100").code(1).json();
+    assert_eq!((&no["fits"], &no["verdict"]), (&json!(false), &json!("no")));
+    let unknown = judged(local("qwen3", Value::Null), "100").code(3);
+    assert_eq!(unknown.json()["fits"], Value::Null);
+    unknown.stderr_has("usable context of qwen3 is not known");
+}
+
+#[test]
+fn c10_the_default_window_of_ollama_is_what_counts() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "prompt.md", &"word ".repeat(8_942));
+    let ollama = health(&[(
+        "o",
+        "ollama",
+        "http://127.0.0.1:9/v1",
+        "qwen2.5",
+        json!(4096),
+    )]);
+    let args = ["prompt.md", "--candidates", "-", "--offline"];
+    estimate(&home)
+        .cwd(dir.path())
+        .args(args)
+        .stdin(ollama)
+        .run()
+        .code(1);
+}
+
+#[test]
+fn an_error_document_is_passed_on() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "p", "text");
+    let error = json!({"schema": "error/1", "tool": "vllm-health", "kind": "config",
+        "message": "OPENCODE_VLLM_BASE_URL is not set", "retryable": false, "detail": null});
+    let args = ["p", "--candidates", "-"];
+    let ended = estimate(&home)
+        .cwd(dir.path())
+        .args(args)
+        .stdin(error.to_string())
+        .run()
+        .code(2);
+    ended.stderr_has("vllm-health failed before: OPENCODE_VLLM_BASE_URL is not set");
+}
+
+#[test]
+fn c15_the_servers_own_count_is_used_where_there_is_one() {
+    let home = Home::new();
+    let sim = Sim::start(["--kind", "vllm"]);
+    let dir = tempfile::tempdir().unwrap();
+    let request = json!({"messages": [{"role": "user", "content": "how many tokens is this?"}]});
+    write(dir.path(), "req.json", &request.to_string());
+    let model = "qwen38";
+    let run = |extra: &[&str]| {
+        estimate(&home)
+            .cwd(dir.path())
+            .args(["--request", "req.json", "--candidates", "-"])
+            .args(extra)
+            .stdin(health(&[(
+                "sim",
+                "vllm",
+                &sim.base_url,
+                model,
+                json!(32_768),
+            )]))
+            .run()
+            .code(0)
+            .json()
+    };
+    let by_server = run(&[]);
+    assert_eq!(by_server["method"], "server", "{by_server}");
+    assert_eq!(by_server["prompt_tokens"], by_server["upper_bound_tokens"]);
+    assert_eq!(by_server["error_band"], 0.0);
+    assert_eq!(run(&["--offline"])["method"], "heuristic");
+}
+
+#[test]
+fn a_task_is_counted_with_system_text_tools_and_files() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "calc.py", "def add(a, b):\n    return a - b\n");
+    let task = json!({"schema": "task/1", "id": "t1", "prompt": "Fix add() in calc.py.",
+        "scope": {"write": ["calc.py"]}, "limits": {"output_tokens": 500}});
+    write(dir.path(), "task.json", &task.to_string());
+    let found = estimate(&home)
+        .cwd(dir.path())
+        .args(["--task", "task.json", "--candidates", "-", "--offline"])
+        .stdin(local("qwen3", 32_768))
+        .run()
+        .code(0)
+        .json();
+    assert!(found["prompt_tokens"].as_u64().unwrap() > 500, "{found}");
+    assert_eq!(found["reserve"]["output_tokens"], 500);
+    let wrong = json!({"schema": "task/1", "id": "t1", "promt": "x"});
+    estimate(&home)
+        .args(["--task", "-"])
+        .stdin(wrong.to_string())
+        .run()
+        .code(2)
+        .stderr_has("prompt");
+}
+
+#[test]
+fn trimming_keeps_whole_lines_within_the_budget() {
+    let home = Home::new();
+    let lines: Vec<String> = (0..500)
+        .map(|n| format!("line {n} of a long log\n"))
+        .collect();
+    let text = lines.concat();
+    for (flag, first) in [
+        ("--head", "line 0 "),
+        ("--tail", "line "),
+        ("--middle", "line 0 "),
+    ] {
+        let args = ["--trim", "300", flag, "--model", "qwen3"];
+        let ended = estimate(&home).args(args).stdin(text.clone()).run().code(0);
+        assert!(
+            ended.stdout.starts_with(first) && ended.stdout.ends_with('\n'),
+            "{ended:?}"
+        );
+        let again = estimate(&home)
+            .arg("--tokenizer=qwen")
+            .stdin(ended.stdout.clone())
+            .run();
+        assert!(again.json()["upper_bound_tokens"].as_u64().unwrap() <= 300);
+        ended.stderr_has("of 500 lines");
+    }
+    estimate(&home)
+        .args(["--trim", "0"])
+        .stdin("text")
+        .run()
+        .code(1)
+        .stderr_has("nothing fits");
+    estimate(&home)
+        .arg("--tail")
+        .stdin("text")
+        .run()
+        .code(2)
+        .stderr_has("--trim");
+}
+
+#[test]
+fn a_wrong_flag_names_the_right_one() {
+    let home = Home::new();
+    estimate(&home)
+        .arg("--tokeniser")
+        .run()
+        .code(2)
+        .stderr_has("did you mean `--tokenizer`");
+    estimate(&home)
+        .args(["--tokenizer", "gpt2"])
+        .stdin("x")
+        .run()
+        .code(2)
+        .stderr_has("qwen");
+    estimate(&home)
+        .args(["--output", "1.5k"])
+        .stdin("x")
+        .run()
+        .code(2)
+        .stderr_has("16Ki");
+}
