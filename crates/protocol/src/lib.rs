@@ -26,6 +26,7 @@ mod run;
 mod schema;
 mod schemas;
 mod secret;
+mod slots;
 mod task;
 mod time;
 mod verdict;
@@ -54,6 +55,7 @@ pub use run::{Budget, Gap, MergeOutcome, MergeState, Round, Run, RunStatus, RunT
 pub use schema::{Document, SchemaTag};
 pub use schemas::schema_text;
 pub use secret::Secret;
+pub use slots::{HolderLife, SlotHolder, SlotSet, SlotWaiter, SlotsStatus};
 pub use task::{Access, Limits, Network, Sandbox, Scope, Task, VerifyCommand};
 pub use time::Timestamp;
 pub use verdict::{

@@ -27,6 +27,7 @@ committed! {
     "reservation/1" => "reservation-1",
     "review/1" => "review-1",
     "run/1" => "run-1",
+    "slots/1" => "slots-1",
     "task/1" => "task-1",
     "verdict/1" => "verdict-1",
 }
@@ -39,7 +40,7 @@ mod tests {
     use super::{SCHEMAS, schema_text};
     use crate::{
         Document, ErrorDocument, Estimate, Event, Handoff, Health, Plan, Reservation, Review, Run,
-        Task, Verdict, read,
+        SlotsStatus, Task, Verdict, read,
     };
 
     /// Compares the generated schema with the committed file; `SNAPSHOTS=overwrite` rewrites it.
@@ -88,13 +89,14 @@ mod tests {
         guard::<Reservation>();
         guard::<Review>();
         guard::<Run>();
+        guard::<SlotsStatus>();
         guard::<Task>();
         guard::<Verdict>();
     }
 
     #[test]
     fn every_committed_schema_can_be_asked_for() {
-        assert_eq!(SCHEMAS.len(), 11);
+        assert_eq!(SCHEMAS.len(), 12);
         assert!(schema_text("health/1").unwrap().contains("providers"));
         assert!(schema_text("nonsense/1").is_none());
     }

@@ -1,6 +1,81 @@
-//! Reserve one of N slots of a model server for as long as a command runs
+//! slot-lock: reserve one of N slots of a model server for as long as a command runs.
+//!
+//! What flock(1) is to a file, slot-lock is to the slots of a server. The truth about who holds a
+//! slot is the kernel's lock on an open file; everything else (labels, tickets, documents) is for
+//! people and for order. A keeper process shares the open file, so a slot is held exactly as long
+//! as the command lives, whatever happens to slot-lock itself.
+//!
+//! A command that wants to be told apart from foreign load flags its requests: it writes any text
+//! into the file `$BATON_SLOT_FILE` names, once, and holds an exclusive flock(2) on that file
+//! while a request is in flight.
+
+mod admission;
+mod answer;
+mod candidate;
+mod cli;
+mod clock;
+mod command;
+mod environment;
+mod flock;
+mod hold;
+mod identity;
+mod keeper;
+mod key;
+mod label;
+mod local;
+mod nested;
+mod report;
+mod signals;
+mod status;
+mod store;
+mod target;
+mod ticket;
+mod token;
+mod waker;
+
+use std::process::ExitCode;
+
+use baton_cli::{Environment, Failure, Output, Tool, ToolKind};
+use baton_protocol::Exit;
+
+use cli::{Cli, Verb};
+use target::Settings;
+
+/// The tool's description, for its manual page and the tests.
+pub const TOOL: Tool = Tool {
+    name: "slot-lock",
+    kind: ToolKind::Question,
+    reads: &["health/1", "estimate/1"],
+    writes: &["reservation/1", "slots/1"],
+};
+
+/// The command line's definition, for the manual page and the completions.
+pub fn command() -> clap::Command {
+    baton_cli::command_with_version::<Cli>(&TOOL)
+}
 
 /// Runs the tool.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::FAILURE
+pub fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    // The keeper is started on every run, so it does not pass through the command line's parser.
+    if arguments
+        .next()
+        .is_some_and(|first| first == keeper::ARGUMENT)
+    {
+        return keeper::main();
+    }
+    baton_cli::run(&TOOL, |cli, output| run(&cli, output))
+}
+
+fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    let env = Environment::from_process();
+    match &cli.verb {
+        Some(Verb::Status(options)) => {
+            status::status(options, cli.place, output, &Settings::new(env, true)?)
+        }
+        None => {
+            let complete = cli.target.key.is_some() && cli.target.slots.is_some();
+            hold::hold(cli, output, Settings::new(env, complete)?)
+        }
+    }
 }

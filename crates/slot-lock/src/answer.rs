@@ -1,0 +1,127 @@
+//! reservation/1: what was reserved, or who is in the way.
+
+use std::time::Duration;
+
+use baton_protocol::{Reservation, SchemaTag, SlotClass};
+
+use crate::candidate::Candidate;
+use crate::identity::Life;
+use crate::label::Bearer;
+use crate::store::{Grant, HeldSlot, Listing};
+
+/// A reservation that was not made.
+pub(crate) fn refused(
+    candidates: &[Candidate],
+    listings: &[Listing],
+    class: SlotClass,
+    waited: Duration,
+    directory: &str,
+    mut notes: Vec<String>,
+) -> Reservation {
+    for listing in listings {
+        notes.push(in_the_way(listing));
+    }
+    // With one candidate, its first holder is the holder; with several, the notes tell all.
+    let first = candidates.first().filter(|_| candidates.len() == 1);
+    let holder = listings.first().filter(|_| listings.len() == 1);
+    let holder = holder.and_then(|l| Some(l.held.first()?.label.as_ref()?.holder()));
+    Reservation {
+        schema: SchemaTag::new(),
+        acquired: false,
+        provider: first.and_then(|c| c.provider.clone()),
+        model: first.and_then(|c| c.model.clone()),
+        base_url: first.and_then(|c| Some(c.base_url.as_ref()?.api())),
+        slot: None,
+        slots: first.map(|c| c.want.slots),
+        class,
+        tokens: first.and_then(|c| Some(c.want.tokens?.tokens)),
+        holder,
+        token: None,
+        waited_ms: millis(waited),
+        acquired_at: None,
+        expires_at: None,
+        directory: Some(directory.to_owned()),
+        notes,
+    }
+}
+
+/// A reservation that was made.
+pub(crate) fn granted(
+    candidate: &Candidate,
+    grant: &Grant,
+    bearer: &Bearer,
+    waited: Duration,
+    directory: &str,
+    notes: Vec<String>,
+) -> Reservation {
+    Reservation {
+        schema: SchemaTag::new(),
+        acquired: true,
+        provider: candidate.provider.clone(),
+        model: candidate.model.clone(),
+        base_url: candidate
+            .base_url
+            .as_ref()
+            .map(baton_protocol::BaseUrl::api),
+        slot: Some(grant.slot),
+        slots: Some(candidate.want.slots),
+        class: bearer.class,
+        tokens: candidate.want.tokens.map(|need| need.tokens),
+        holder: Some(bearer.holder()),
+        token: Some(grant.token.clone()),
+        waited_ms: millis(waited),
+        acquired_at: Some(grant.since),
+        expires_at: bearer.expires_at,
+        directory: Some(directory.to_owned()),
+        notes,
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// So many holders are named.
+const SHOWN: usize = 8;
+
+/// Who holds and who waits, in one line.
+pub(crate) fn in_the_way(listing: &Listing) -> String {
+    let count = listing.held.len();
+    let of = match listing.slots {
+        Some(slots) => format!("{count} of {slots} slots held"),
+        None => format!("{count} slots held"),
+    };
+    let mut text = format!("{}: {of}", listing.key);
+    let mut separator = " by ";
+    for held in listing.held.iter().take(SHOWN) {
+        text.push_str(separator);
+        text.push_str(&describe(held, listing));
+        separator = ", ";
+    }
+    if count > SHOWN {
+        text.push_str(" and ");
+        text.push_str(&(count - SHOWN).to_string());
+        text.push_str(" more");
+    }
+    match listing.waiting.len() {
+        0 => text,
+        waiting => format!("{text}; {waiting} waiting"),
+    }
+}
+
+/// One holder in a few words.
+pub(crate) fn describe(held: &HeldSlot, listing: &Listing) -> String {
+    let Some(label) = &held.label else {
+        return format!("somebody unnamed (slot {})", held.slot);
+    };
+    let state = match label.owner.life(&listing.here) {
+        Life::Running => "",
+        Life::Stopped => ", stopped",
+        Life::Gone => ", ended; its command still runs",
+        Life::Invisible => ", on another host or in another container",
+    };
+    format!(
+        "pid {} ({}) since {}{state}",
+        label.owner.pid, label.command, label.since
+    )
+}

@@ -1,0 +1,180 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_cli::{Common, HasCommon, parse_duration, parse_size};
+use baton_protocol::SlotClass;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::key::Key;
+use crate::nested::Nested;
+
+/// More slots than any one server has.
+const MOST_SLOTS: i64 = 1024;
+
+const EXAMPLES: &str = "\
+Exit codes: the command's own; 128+N when signal N ended it; 75 no slot in time; 69 no candidate is
+available; 1 the request fits no candidate; 3 whether one fits is unknown; 78 configuration;
+125 slot-lock itself failed; 126 the command cannot be executed; 127 it was not found.
+
+Examples:
+  slot-lock --slots 2 --wait 60s -- opencode run \"fix the tests\"
+  vllm-health | ctx-estimate --task t.json --candidates - |
+      slot-lock --candidates - --wait 5m -- worker-run --task t.json
+  slot-lock --key gpu0 --slots 1 --wait 0 -- make bench || echo 'busy'
+  slot-lock status
+
+Slots are files in $BATON_LOCK_DIR, else ${XDG_STATE_HOME:-~/.local/state}/baton/slots, locked by the
+kernel for exactly as long as the command runs, also when slot-lock itself is killed. What the
+command leaves behind (a daemon) holds nothing. Everybody who shares a server must use one directory.";
+
+/// Reserve one of N slots of a model server for as long as a command runs.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    override_usage = "slot-lock [OPTIONS] -- COMMAND [ARGUMENT]...\n       slot-lock status [OPTIONS]"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) hold: Hold,
+    /// The command to run in the slot; stdin, stdout and the terminal are its own.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+impl HasCommon for Cli {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+}
+
+/// What is done instead of running a command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Say who holds which slot since when, and who waits.
+    Status(Status),
+}
+
+/// Which slots.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Which slots")]
+pub(crate) struct Target {
+    /// How many slots there are [default: the configuration's, else the last number used, else 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_SLOTS))]
+    pub(crate) slots: Option<u32>,
+    /// Count by this name or base URL instead of the default provider's address.
+    #[arg(long, value_name = "KEY", value_parser = Key::parse, conflicts_with = "provider")]
+    pub(crate) key: Option<Key>,
+    /// The configured provider to take a slot of [default: the first].
+    #[arg(long, value_name = "ID")]
+    pub(crate) provider: Option<String>,
+    /// Choose among the providers of a health/1 or estimate/1 document; `-` reads stdin.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "provider"])]
+    pub(crate) candidates: Option<PathBuf>,
+    /// What to do about a candidate of which it is unknown whether it is ready or fits.
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "skip",
+        requires = "candidates"
+    )]
+    pub(crate) on_unknown: OnUnknown,
+    /// Slots kept free for class interactive [default: the configuration's].
+    #[arg(long, value_name = "N")]
+    pub(crate) reserve_interactive: Option<u32>,
+    /// Reserve this many tokens of the server's pool as well (with --candidates).
+    #[arg(long, value_name = "N", value_parser = parse_size, requires = "candidates")]
+    pub(crate) tokens: Option<u64>,
+}
+
+/// Where the slot files are.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Where")]
+pub(crate) struct Place {
+    /// Use a directory on a network file system, though its locks may hold on one host only.
+    #[arg(long, global = true)]
+    pub(crate) allow_network_fs: bool,
+}
+
+/// How the slot is waited for and held.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Waiting and holding")]
+pub(crate) struct Hold {
+    /// How long to wait for a slot; 0 tries once and never overtakes a queue.
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
+    pub(crate) wait: Duration,
+    /// Who is served first.
+    #[arg(long, value_name = "CLASS", default_value = "worker", value_parser = parse_class)]
+    pub(crate) class: SlotClass,
+    /// Write the reservation/1 document here: what was reserved, or who is in the way.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Below a slot-lock that holds a slot of the same server: use its slot, refuse (75), or queue.
+    #[arg(long, value_name = "HOW", default_value = "share")]
+    pub(crate) nested: Nested,
+}
+
+/// What to do about unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnUnknown {
+    /// Leave it out; when nothing else is left, exit 3.
+    Skip,
+    /// Take it all the same.
+    Go,
+}
+
+/// `slot-lock status`.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// Only the slots counted by this name or base URL [default: all].
+    #[arg(value_name = "KEY", value_parser = Key::parse)]
+    pub(crate) key: Option<Key>,
+}
+
+fn parse_class(text: &str) -> Result<SlotClass, String> {
+    match text {
+        "interactive" => Ok(SlotClass::Interactive),
+        "worker" => Ok(SlotClass::Worker),
+        "batch" => Ok(SlotClass::Batch),
+        _ => Err("classes are: interactive, worker, batch".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::Cli;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bad_numbers_are_refused() {
+        for bad in ["0", "-1", "10000", "two", ""] {
+            let parsed = Cli::try_parse_from(["slot-lock", "--slots", bad, "--", "true"]);
+            assert!(parsed.is_err(), "{bad}");
+        }
+        for bad in ["5", "for ever", "-1s"] {
+            let parsed = Cli::try_parse_from(["slot-lock", "--wait", bad, "--", "true"]);
+            assert!(parsed.is_err(), "{bad}");
+        }
+        assert!(Cli::try_parse_from(["slot-lock", "--slots", "2"]).is_err());
+        assert!(Cli::try_parse_from(["slot-lock", "--slots", "2", "--", "true"]).is_ok());
+        assert!(Cli::try_parse_from(["slot-lock", "status"]).is_ok());
+    }
+}

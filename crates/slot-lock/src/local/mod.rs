@@ -1,0 +1,94 @@
+//! The store of one host: slot files in a folder, locked by the kernel.
+//!
+//! ```text
+//! DIRECTORY/<key>/gate          short critical sections
+//!                 slots         how many slots the last caller counted with
+//!                 slot-<i>      its lock = the slot is taken; its text = a label for people
+//!                 flag-<i>      its lock = the holder's request is in flight
+//!                 wait-…        one a waiter, locked by it
+//! ```
+
+mod displaced;
+mod files;
+mod folder;
+mod held;
+mod line;
+mod list;
+mod place;
+mod root;
+mod scan;
+
+use std::fs;
+
+pub(crate) use root::Root;
+
+use self::folder::Folder;
+use self::held::LocalHeld;
+use self::line::{Line, Position};
+use self::place::LocalPlace;
+use crate::clock::boot_ms;
+use crate::key::Key;
+use crate::store::{Ask, Attempt, Held, Listing, Store, StoreError};
+
+/// The store in one directory.
+#[derive(Debug)]
+pub(crate) struct LocalStore {
+    root: Root,
+}
+
+impl LocalStore {
+    pub(crate) const fn new(root: Root) -> Self {
+        Self { root }
+    }
+
+    fn folder(&self, key: &Key) -> Folder {
+        Folder::new(&self.root, key)
+    }
+}
+
+impl Store for LocalStore {
+    fn take_or_queue(&self, ask: &Ask, queue: bool) -> Result<Attempt, StoreError> {
+        let mut lines = Vec::new();
+        for (index, want) in ask.wants.iter().enumerate() {
+            let folder = self.folder(&want.key);
+            let gate = folder.gate()?;
+            let entries = folder.entries()?;
+            let position = line::position(&folder, &entries, None, ask, boot_ms())?;
+            if matches!(position, Position::Head)
+                && let scan::Scan::Free(slot) = scan::take(&folder, &entries, want, &ask.bearer)?
+            {
+                let held = LocalHeld::new(&folder, slot, index, want, &ask.bearer);
+                // The queues of earlier candidates are left by dropping their lines.
+                return Ok(Attempt::Taken(Box::new(held) as Box<dyn Held>));
+            }
+            if queue {
+                lines.push(Line::join(folder, &entries, ask)?);
+            }
+            drop(gate);
+        }
+        if queue {
+            Ok(Attempt::Queued(Box::new(LocalPlace::new(lines))))
+        } else {
+            Ok(Attempt::Busy)
+        }
+    }
+
+    fn list(&self, key: &Key) -> Result<Listing, StoreError> {
+        list::list(&self.folder(key), key)
+    }
+
+    fn keys(&self) -> Result<Vec<Key>, StoreError> {
+        let Ok(entries) = fs::read_dir(self.root.path()) else {
+            return Ok(Vec::new());
+        };
+        let mut keys: Vec<Key> = entries
+            .filter_map(|entry| Key::from_folder(entry.ok()?.file_name().to_str()?))
+            .collect();
+        keys.sort();
+        Ok(keys)
+    }
+
+    fn place(&self) -> String {
+        self.root.path().display().to_string()
+    }
+}

@@ -1,0 +1,129 @@
+//! Looking for a free slot. Only called inside the gate.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+
+use super::displaced::holders_of_removed;
+use super::files::{failed, is_same, open};
+use super::folder::{Entries, Folder, read_label, write_text};
+use crate::admission::{allowed, by_count, by_tokens};
+use crate::flock;
+use crate::label::Bearer;
+use crate::store::{StoreError, Want};
+
+/// The text of a slot file that was made anew while its removed predecessor was still held.
+const DISPLACED: &str = "displaced\n";
+
+/// A slot file whose lock is ours.
+#[derive(Debug)]
+pub(super) struct LockedSlot {
+    pub(super) slot: u32,
+    pub(super) file: File,
+}
+
+/// What a look at the slots found.
+#[derive(Debug)]
+pub(super) enum Scan {
+    /// A free slot, locked.
+    Free(LockedSlot),
+    /// Nobody more may come in; these are held.
+    Busy(Vec<u32>),
+}
+
+/// Takes the lowest free slot if the number of holders, the reserve, the foreign load and the tokens
+/// allow it.
+///
+/// Holders above a lowered limit count, so lowering drains and never kills. In the common case (no
+/// such files, no reserve) the first free slot proves that fewer than the limit are held, and the
+/// look ends there.
+pub(super) fn take(
+    folder: &Folder,
+    entries: &Entries,
+    want: &Want,
+    bearer: &Bearer,
+) -> Result<Scan, StoreError> {
+    let above = entries.slots.iter().copied().filter(|i| *i >= want.slots);
+    let mut above = above.peekable();
+    let first_is_enough = above.peek().is_none()
+        && want.tokens.is_none()
+        && allowed(want, bearer.class) == want.slots;
+
+    let mut free = None;
+    let mut held = Vec::new();
+    let mut tokens = Vec::new();
+    for slot in (0..want.slots).chain(above) {
+        let exists = entries.slots.binary_search(&slot).is_ok();
+        if !exists && (free.is_some() || slot >= want.slots) {
+            continue;
+        }
+        match claim(folder, slot)? {
+            Claim::Free(file) if free.is_none() && slot < want.slots => {
+                free = Some(LockedSlot { slot, file });
+                if first_is_enough {
+                    break;
+                }
+            }
+            Claim::Free(_) => {}
+            Claim::Held(text) => {
+                held.push(slot);
+                if want.tokens.is_some() {
+                    tokens.push(text.and_then(|file| read_label(&file)?.tokens));
+                }
+            }
+        }
+    }
+    let count = u32::try_from(held.len()).unwrap_or(u32::MAX);
+    let admitted = by_count(want, bearer.class, count).and_then(|()| match want.tokens {
+        Some(need) => by_tokens(need, want.slots, &tokens),
+        None => Ok(()),
+    });
+    match (free, admitted) {
+        (Some(slot), Ok(())) => Ok(Scan::Free(slot)),
+        _ => Ok(Scan::Busy(held)),
+    }
+}
+
+/// The state of one slot, found by trying its lock.
+pub(super) enum Claim {
+    /// Nobody had it; the lock is ours until the file is dropped.
+    Free(File),
+    /// Somebody has it; the file, where it can be read.
+    Held(Option<File>),
+}
+
+/// Tries one slot's lock, making the file where it is missing.
+pub(super) fn claim(folder: &Folder, slot: u32) -> Result<Claim, StoreError> {
+    let path = folder.slot_path(slot);
+    loop {
+        let (file, made) = folder.open(&path)?;
+        if !flock::try_exclusive(&file).map_err(|e| failed(&path, "cannot lock", e))? {
+            return Ok(Claim::Held(Some(file)));
+        }
+        if !is_same(&file, &path) {
+            continue;
+        }
+        if (made || is_displaced(&file)) && !holders_of_removed(&path).is_empty() {
+            // Whoever tries next must look again, so the new file says what happened. When that
+            // cannot be written the next one is held back only by chance; nothing better is known.
+            let _ = write_text(&file, DISPLACED);
+            return Ok(Claim::Held(None));
+        }
+        return Ok(Claim::Free(file));
+    }
+}
+
+/// Tries one slot's lock without making its file; none when there is none.
+pub(super) fn look(folder: &Folder, slot: u32) -> Result<Option<Claim>, StoreError> {
+    let path = folder.slot_path(slot);
+    match open(&path) {
+        Ok(_) => claim(folder, slot).map(Some),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(failed(&path, "cannot open", e)),
+    }
+}
+
+fn is_displaced(file: &File) -> bool {
+    let mut start = [0; DISPLACED.len()];
+    matches!(file.read_at(&mut start, 0), Ok(n) if start[..n] == *DISPLACED.as_bytes())
+}

@@ -1,0 +1,57 @@
+//! Writing `--report FILE`.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use baton_cli::Failure;
+
+/// Writes one JSON line. A regular file is replaced as a whole, so that a reader never sees half a
+/// document; a pipe or terminal is written to.
+pub(crate) fn write(path: &Path, json: &str) -> Result<(), Failure> {
+    let line = format!("{json}\n");
+    let written = match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(line.as_bytes())),
+        _ => replace(path, &line),
+    };
+    written.map_err(|e| {
+        Failure::internal(format!(
+            "--report {}: cannot be written: {e}; name a file in a directory you can write",
+            path.display()
+        ))
+    })
+}
+
+fn replace(path: &Path, line: &str) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let result = File::create(&temporary)
+        .and_then(|mut file| file.write_all(line.as_bytes()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write;
+
+    #[test]
+    fn it_replaces_the_whole_file_and_leaves_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        std::fs::write(&path, "a much longer old document\n").unwrap();
+        write(&path, "{}").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        let missing = dir.path().join("no/r.json");
+        let failure = write(&missing, "{}").unwrap_err();
+        assert!(failure.message.contains("--report"), "{}", failure.message);
+    }
+}

@@ -1,0 +1,179 @@
+//! Where slots are kept, behind one small interface.
+//!
+//! The command line, the choice among candidates and the running of the command know only this.
+//! The local store counts by the kernel's locks on one host; another store may count for several.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_cli::Failure;
+use baton_protocol::Timestamp;
+
+use crate::identity::Identity;
+use crate::key::Key;
+use crate::label::{Bearer, Label};
+use crate::ticket::Ticket;
+
+/// Tokens to be reserved besides the slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TokenNeed {
+    /// What the work needs.
+    pub(crate) tokens: u64,
+    /// What all slots of the server share.
+    pub(crate) pool: u64,
+}
+
+/// One set of slots a caller would take a slot of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Want {
+    /// Which slots.
+    pub(crate) key: Key,
+    /// How many there are.
+    pub(crate) slots: u32,
+    /// How many of them are kept for interactive work.
+    pub(crate) reserve_interactive: u32,
+    /// How many the server works on for others. May only lower the answer.
+    pub(crate) foreign: u32,
+    /// Tokens to be reserved in the server's pool.
+    pub(crate) tokens: Option<TokenNeed>,
+}
+
+/// What a caller asks for: one slot of any of `wants`, the first that has one free.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    /// In the order of preference.
+    pub(crate) wants: Vec<Want>,
+    /// Who asks.
+    pub(crate) bearer: Bearer,
+}
+
+/// A slot that was taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Grant {
+    /// Which of the wants it is a slot of.
+    pub(crate) want: usize,
+    /// The slot's index, from 0.
+    pub(crate) slot: u32,
+    /// The secret of this acquisition.
+    pub(crate) token: String,
+    /// When it was taken.
+    pub(crate) since: Timestamp,
+    /// Where the command may flag a request in flight.
+    pub(crate) flag_file: PathBuf,
+}
+
+/// The answer to the first try.
+pub(crate) enum Attempt {
+    /// A slot was free and nobody was before us.
+    Taken(Box<dyn Held>),
+    /// None was; this is our place in every queue.
+    Queued(Box<dyn Place>),
+    /// None was, and the caller did not want to wait.
+    Busy,
+}
+
+/// The answer of a wait.
+pub(crate) enum Waited {
+    /// Our turn came and a slot is ours.
+    Taken(Box<dyn Held>),
+    /// The time passed, or somebody woke us (a signal).
+    NotYet,
+}
+
+/// A store of slots.
+pub(crate) trait Store {
+    /// Takes a slot if one is free and nobody is before us; else queues up, if `queue` says so.
+    fn take_or_queue(&self, ask: &Ask, queue: bool) -> Result<Attempt, StoreError>;
+    /// Who holds and who waits.
+    fn list(&self, key: &Key) -> Result<Listing, StoreError>;
+    /// Every key somebody used.
+    fn keys(&self) -> Result<Vec<Key>, StoreError>;
+    /// The place the answer rests on, for people.
+    fn place(&self) -> String;
+}
+
+/// A place in the queues.
+pub(crate) trait Place {
+    /// Waits for a slot. `ask` may have changed since the last call in its numbers, not in its keys.
+    fn wait(
+        &mut self,
+        ask: &Ask,
+        limit: Duration,
+        waker: &crate::waker::Waker,
+    ) -> Result<Waited, StoreError>;
+}
+
+/// A slot that is ours until it is released or we and its keeper end.
+pub(crate) trait Held {
+    /// What was taken.
+    fn grant(&self) -> &Grant;
+    /// Starts the keeper: from now on the slot stays held when we are killed, until the command ends.
+    fn keep(&mut self) -> Result<(), StoreError>;
+    /// Tells the keeper the command's process.
+    fn watch(&mut self, pid: u32) -> Result<(), StoreError>;
+    /// Gives the slot back.
+    fn release(self: Box<Self>);
+}
+
+/// One slot that is held.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldSlot {
+    pub(crate) slot: u32,
+    /// What its file says; none when it says nothing that can be read.
+    pub(crate) label: Option<Label>,
+    /// Whether a request of its holder is in flight; none when the holder does not flag.
+    pub(crate) in_flight: Option<bool>,
+}
+
+/// One who waits.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiter {
+    pub(crate) ticket: Ticket,
+    pub(crate) label: Option<Label>,
+}
+
+/// The state of one key's slots.
+#[derive(Debug, Clone)]
+pub(crate) struct Listing {
+    pub(crate) key: Key,
+    /// How many slots the last caller counted with.
+    pub(crate) slots: Option<u32>,
+    pub(crate) held: Vec<HeldSlot>,
+    /// In the order of service.
+    pub(crate) waiting: Vec<Waiter>,
+    /// Who looked, to tell whether a holder can be seen.
+    pub(crate) here: Identity,
+}
+
+/// Why a store could not answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// A file or folder could not be made, opened or locked.
+    #[error("{path}: {what}: {source}{hint}", path = path.display())]
+    File {
+        path: PathBuf,
+        what: &'static str,
+        source: std::io::Error,
+        /// What to do next, starting with `; `, or nothing.
+        hint: String,
+    },
+    /// The place must not be used for locks.
+    #[error("{path}: {why}", path = path.display())]
+    Unsuitable { path: PathBuf, why: String },
+    /// Somebody stays in the short critical section.
+    #[error("{0}")]
+    Stuck(String),
+    /// The keeper could not be started or told.
+    #[error("the keeper process: {0}")]
+    Keeper(std::io::Error),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unsuitable { .. } => Self::config(error.to_string()),
+            StoreError::Stuck(_) => Self::try_again(error.to_string()),
+            StoreError::File { .. } | StoreError::Keeper(_) => Self::internal(error.to_string()),
+        }
+    }
+}

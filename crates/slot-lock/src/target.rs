@@ -1,0 +1,226 @@
+//! From flags, environment and configuration to the servers a slot may be taken of.
+
+use std::path::Path;
+
+use baton_cli::config::{ConfigFlags, Loaded, ProviderConfig, load};
+use baton_cli::{Environment, Failure, lock_dir};
+use baton_protocol::{BaseUrl, Document, Estimate, Health, Provider, Secret, read_value};
+
+use crate::candidate::{Candidate, Limits, Rejection, judge};
+use crate::cli::{OnUnknown, Target};
+use crate::key::Key;
+use crate::store::Want;
+
+/// The configuration, read only when something has to be looked up in it.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    env: Environment,
+    loaded: Option<Loaded>,
+}
+
+impl Settings {
+    /// `complete`: the flags say everything. The configuration is then read only for the directory.
+    pub(crate) fn new(env: Environment, complete: bool) -> Result<Self, Failure> {
+        let needed = !complete || env.get("BATON_LOCK_DIR").is_none();
+        let loaded = if needed {
+            let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+            Some(load(&env, &here, &ConfigFlags::default())?)
+        } else {
+            None
+        };
+        Ok(Self { env, loaded })
+    }
+
+    pub(crate) const fn env(&self) -> &Environment {
+        &self.env
+    }
+
+    pub(crate) fn notes(&self) -> &[String] {
+        self.loaded.as_ref().map_or(&[], |l| &l.notes)
+    }
+
+    /// The directory of slot files.
+    pub(crate) fn directory(&self) -> std::path::PathBuf {
+        let configured = self
+            .loaded
+            .as_ref()
+            .and_then(|l| l.config.slots.directory.clone());
+        match (self.env.get("BATON_LOCK_DIR"), configured) {
+            (None, Some(directory)) => directory,
+            _ => lock_dir(&self.env),
+        }
+    }
+
+    fn providers(&self) -> &[ProviderConfig] {
+        self.loaded.as_ref().map_or(&[], |l| &l.config.providers)
+    }
+
+    fn of_origin(&self, url: &BaseUrl) -> Option<&ProviderConfig> {
+        self.providers()
+            .iter()
+            .find(|p| p.base_url.origin() == url.origin())
+    }
+
+    /// The key of a candidate's server.
+    pub(crate) fn api_key(&self, candidate: &Candidate) -> Result<Option<Secret>, Failure> {
+        let Some(url) = &candidate.base_url else {
+            return Ok(None);
+        };
+        let mut provider = match self.of_origin(url) {
+            Some(provider) => provider.clone(),
+            None => {
+                ProviderConfig::new(candidate.provider.clone().unwrap_or_default(), url.clone())
+            }
+        };
+        if candidate.api_key_env.is_some() {
+            provider.api_key_env.clone_from(&candidate.api_key_env);
+        }
+        provider.api_key(&self.env)
+    }
+
+    /// Whether the environment names this very server already.
+    pub(crate) fn is_environments(&self, candidate: &Candidate) -> bool {
+        let named = ["OPENCODE_VLLM_BASE_URL", "OPENAI_BASE_URL"].map(|name| {
+            let url = self
+                .env
+                .get(name)
+                .and_then(|text| BaseUrl::parse(text).ok());
+            url.map(|url| url.api())
+        });
+        let ours = candidate.base_url.as_ref().map(BaseUrl::api);
+        match ours {
+            // No server is known (a bare key): nothing is changed.
+            None => true,
+            ours => named.iter().all(|named| *named == ours),
+        }
+    }
+}
+
+/// The one candidate the flags or the configuration name.
+pub(crate) fn named(
+    target: &Target,
+    settings: &Settings,
+    last_slots: impl Fn(&Key) -> Option<u32>,
+) -> Result<Candidate, Failure> {
+    let provider = match (&target.key, &target.provider) {
+        (Some(_), _) => None,
+        (None, Some(id)) => Some(by_id(settings, id)?),
+        (None, None) => Some(first(settings)?),
+    };
+    let key = match (&target.key, provider) {
+        (Some(key), _) => key.clone(),
+        (None, Some(provider)) => Key::of_server(&provider.base_url),
+        (None, None) => return Err(Failure::internal("no key and no provider")),
+    };
+    let told = target.slots.or_else(|| provider.and_then(|p| p.slots));
+    let slots = told.or_else(|| last_slots(&key));
+    let reserve = target.reserve_interactive;
+    Ok(Candidate {
+        provider: provider.map(|p| p.id.clone()),
+        base_url: provider.map(|p| p.base_url.clone()),
+        model: provider.and_then(|p| p.models.first().cloned()),
+        context: provider.and_then(|p| p.context),
+        api_key_env: provider.and_then(|p| p.api_key_env.clone()),
+        want: Want {
+            key,
+            slots: slots.unwrap_or(1),
+            reserve_interactive: reserve
+                .or_else(|| provider.map(|p| p.reserve_interactive))
+                .unwrap_or(0),
+            foreign: 0,
+            tokens: None,
+        },
+        is_assumed: slots.is_none(),
+        is_resident: false,
+        speed: None,
+    })
+}
+
+fn by_id<'a>(settings: &'a Settings, id: &str) -> Result<&'a ProviderConfig, Failure> {
+    let providers = settings.providers();
+    providers.iter().find(|p| p.id == id).ok_or_else(|| {
+        let known: Vec<&str> = providers.iter().map(|p| p.id.as_str()).collect();
+        Failure::usage(format!(
+            "no provider `{id}` is configured; there are: {}",
+            if known.is_empty() {
+                "none".into()
+            } else {
+                known.join(", ")
+            }
+        ))
+    })
+}
+
+fn first(settings: &Settings) -> Result<&ProviderConfig, Failure> {
+    settings.providers().first().ok_or_else(|| {
+        Failure::config(
+            "no server is named, so there is nothing to count slots of; \
+             set OPENCODE_VLLM_BASE_URL, or give --key NAME",
+        )
+    })
+}
+
+/// What a document of candidates says.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// Those that may be used, in the document's order.
+    pub(crate) usable: Vec<Candidate>,
+    /// Those that may not, and why.
+    pub(crate) rejected: Vec<Rejection>,
+}
+
+/// Reads the candidates' document.
+pub(crate) fn read_candidates(file: &Path) -> Result<String, Failure> {
+    let file = (file != Path::new("-")).then_some(file);
+    baton_cli::input::main_document(file, "candidates (a health/1 or estimate/1 document)")
+}
+
+/// Applies the hard filters to a document's providers.
+pub(crate) fn choose(text: &str, target: &Target, settings: &Settings) -> Result<Choice, Failure> {
+    let (providers, is_judged, required) = providers_of(text)?;
+    let limits = Limits {
+        slots: target.slots,
+        reserve_interactive: target.reserve_interactive,
+        tokens: target.tokens.or(required),
+        ignore_server: false,
+    };
+    let go = target.on_unknown == OnUnknown::Go;
+    let mut choice = Choice {
+        usable: Vec::new(),
+        rejected: Vec::new(),
+    };
+    for provider in &providers {
+        match judge(provider, is_judged, go, &limits) {
+            Ok(mut candidate) => {
+                let configured = candidate
+                    .base_url
+                    .as_ref()
+                    .and_then(|url| settings.of_origin(url));
+                if let (None, Some(configured)) = (target.reserve_interactive, configured) {
+                    candidate.want.reserve_interactive = configured.reserve_interactive;
+                }
+                choice.usable.push(candidate);
+            }
+            Err(rejection) => choice.rejected.push(rejection),
+        }
+    }
+    Ok(choice)
+}
+
+/// The providers of a health/1 or estimate/1; whether their fit was judged; the tokens required.
+fn providers_of(text: &str) -> Result<(Vec<Provider>, bool, Option<u64>), Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::input(
+            "the candidates are empty; expected a health/1 or estimate/1 document (did the tool before fail?)",
+        ));
+    }
+    let value: serde_json::Value = serde_json::from_str(text)
+        .map_err(|e| Failure::input(format!("the candidates are not JSON: {e}")))?;
+    if value.get("schema").and_then(|s| s.as_str()) == Some(Estimate::SCHEMA) {
+        let estimate: Estimate = read_value(value)?;
+        let required = Some(estimate.required_tokens);
+        return Ok((estimate.providers, true, required));
+    }
+    let health: Health = read_value(value)?;
+    Ok((health.providers, false, None))
+}
