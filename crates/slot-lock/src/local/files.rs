@@ -74,7 +74,9 @@ fn hint(path: &Path, error: &io::Error) -> String {
             "; free some space there, or set BATON_LOCK_DIR to another directory".into()
         }
         ErrorKind::ReadOnlyFilesystem => "; set BATON_LOCK_DIR to a directory you can write".into(),
-        ErrorKind::NotADirectory => "; a part of the path is a file".into(),
+        ErrorKind::NotADirectory => {
+            "; a part of the path is a file; set BATON_LOCK_DIR to a directory".into()
+        }
         _ if error.raw_os_error() == Some(40) => {
             "; it is a symbolic link, which is not followed there".into()
         }

@@ -1,0 +1,16 @@
+//! slot-lock end to end. Tests are named after the rows of the bug log where they cover one.
+
+mod support;
+
+#[path = "slot-lock/choosing.rs"]
+mod choosing;
+#[path = "slot-lock/holding.rs"]
+mod holding;
+#[path = "slot-lock/kit.rs"]
+mod kit;
+#[path = "slot-lock/places.rs"]
+mod places;
+#[path = "slot-lock/signals.rs"]
+mod signals;
+#[path = "slot-lock/waiting.rs"]
+mod waiting;

@@ -1,0 +1,249 @@
+//! Choosing among candidates.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::kit::{Holder, Slots};
+
+/// A provider entry as vllm-health and ctx-estimate write it.
+pub fn provider(id: &str, port: u16, changes: &Value) -> Value {
+    let mut value = json!({
+        "id": id, "base_url": format!("http://127.0.0.1:{port}/v1"), "api_key_env": null,
+        "server": {"kind": "vllm", "version": null}, "state": "idle", "state_reason": "idle",
+        "signals": [], "latency_ms": 1, "key_ok": null,
+        "models": [{"id": "m", "state": "loaded", "last_error": null, "max_model_len": 8192,
+            "usable_context": 8192, "usable_context_source": "served_window", "pool_tokens": null}],
+        "slots": {"total": 1, "in_flight": 0, "waiting": 0, "free": 1, "source": "configured"},
+        "speed": {"prefill_tokens_per_s": null, "decode_tokens_per_s": null}, "error": null,
+        "fit": null
+    });
+    for (key, new) in changes.as_object().unwrap() {
+        value[key] = new.clone();
+    }
+    value
+}
+
+pub fn health(providers: &[Value]) -> String {
+    json!({"schema": "health/1", "ready": true, "checked_at": "2026-11-30T10:00:00Z",
+        "providers": providers})
+    .to_string()
+}
+
+fn estimate(providers: &[Value]) -> String {
+    json!({"schema": "estimate/1", "fits": true, "verdict": "fits", "prompt_tokens": 10,
+        "upper_bound_tokens": 10, "method": "server", "error_band": 0.0,
+        "reserve": {"output_tokens": 1, "thinking_tokens": 0, "margin_tokens": 0},
+        "required_tokens": 11, "breakdown": [], "providers": providers, "notes": []})
+    .to_string()
+}
+
+fn fit(verdict: &str) -> Value {
+    json!({"fit": {"model": "m", "usable_context": 4096, "verdict": verdict,
+        "headroom_tokens": 5, "largest_output_tokens": 5}})
+}
+
+const CHOOSE: [&str; 4] = ["--candidates", "-", "--wait", "0"];
+const SHOW: [&str; 4] = [
+    "--",
+    "sh",
+    "-c",
+    "echo $BATON_PROVIDER $BATON_MODEL $BATON_CONTEXT $OPENAI_BASE_URL",
+];
+
+#[test]
+fn the_first_that_fits_and_is_free_is_taken_and_the_command_is_told() {
+    let slots = Slots::new();
+    let document = estimate(&[
+        provider("small", 1, &fit("no")),
+        provider(
+            "down",
+            2,
+            &json!({"state": "unreachable", "state_reason": "refused"}),
+        ),
+        provider("good", 3, &fit("fits")),
+        provider("other", 4, &fit("tight")),
+    ]);
+    let ended = slots
+        .run(&CHOOSE)
+        .args(SHOW)
+        .stdin(document.clone())
+        .run()
+        .code(0);
+    assert_eq!(ended.stdout, "good m 4096 http://127.0.0.1:3/v1\n");
+    // With `good` held, the next best is taken.
+    let file = slots.home.path().join("candidates.json");
+    fs::write(&file, &document).unwrap();
+    let from_file = ["--candidates", file.to_str().unwrap(), "--wait", "0"];
+    let holder = Holder::start(
+        &slots
+            .run(&from_file)
+            .args(["--", "sh", "-c", "echo up; read x"]),
+    );
+    let ended = slots
+        .run(&CHOOSE)
+        .args(SHOW)
+        .stdin(document.clone())
+        .run()
+        .code(0);
+    assert_eq!(ended.stdout, "other m 4096 http://127.0.0.1:4/v1\n");
+    let second = Holder::start(
+        &slots
+            .run(&from_file)
+            .args(["--", "sh", "-c", "echo up; read x"]),
+    );
+    let busy = slots.run(&CHOOSE).args(SHOW).stdin(document).run().code(75);
+    busy.stderr_has("127.0.0.1:3").stderr_has("127.0.0.1:4");
+    holder.finish();
+    second.finish();
+}
+
+#[test]
+fn stdin_belongs_to_the_command_when_the_candidates_come_from_a_file() {
+    let slots = Slots::new();
+    let file = slots.home.path().join("candidates.json");
+    fs::write(&file, health(&[provider("a", 1, &json!({}))])).unwrap();
+    let words = ["--candidates", file.to_str().unwrap(), "--", "cat"];
+    let ended = slots.run(&words).stdin("mine").run().code(0);
+    assert_eq!(ended.stdout, "mine");
+}
+
+#[test]
+fn no_candidate_is_told_by_exit_code_and_report() {
+    let slots = Slots::new();
+    let report = slots.home.path().join("r.json");
+    let down = json!({"state": "loading", "state_reason": "loading weights"});
+    for (document, code, word) in [
+        (estimate(&[provider("a", 1, &fit("no"))]), 1, "does not fit"),
+        (
+            estimate(&[provider("a", 1, &fit("unknown"))]),
+            3,
+            "cannot be told",
+        ),
+        (
+            estimate(&[provider("a", 1, &json!({}))]),
+            3,
+            "cannot be told",
+        ),
+        (
+            health(&[provider("a", 1, &json!({"state": "unknown"}))]),
+            3,
+            "unknown",
+        ),
+        (health(&[provider("a", 1, &down)]), 69, "loading weights"),
+        (
+            health(&[provider("a", 1, &json!({"key_ok": false}))]),
+            69,
+            "key was rejected",
+        ),
+        (health(&[]), 69, "names no provider"),
+    ] {
+        let run = slots
+            .run(&CHOOSE)
+            .args(["--on-unknown", "skip", "--report"])
+            .arg(&report);
+        let ended = run
+            .args(["--", "echo", "ran"])
+            .stdin(document)
+            .run()
+            .code(code)
+            .stderr_has(word);
+        assert_eq!(ended.stdout, "");
+        let document: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
+        assert_eq!(document["acquired"], false);
+    }
+}
+
+#[test]
+fn q01_unknown_is_not_free_unless_the_caller_says_go() {
+    let slots = Slots::new();
+    let document = health(&[provider("a", 1, &json!({"state": "unknown"}))]);
+    let run = |how: &str| {
+        slots
+            .run(&CHOOSE)
+            .args(["--on-unknown", how, "--", "echo", "ran"])
+    };
+    run("skip").stdin(document.clone()).run().code(3);
+    run("go")
+        .stdin(document.clone())
+        .run()
+        .code(0)
+        .stdout_has("ran");
+    // Also then the slot is gated.
+    let mut words = CHOOSE.to_vec();
+    words.extend([
+        "--on-unknown",
+        "go",
+        "--",
+        "sh",
+        "-c",
+        "exec 0</dev/null; echo up; sleep 300",
+    ]);
+    let file = slots.home.path().join("c.json");
+    fs::write(&file, &document).unwrap();
+    words[1] = file.to_str().unwrap();
+    let holder = Holder::start(&slots.run(&words));
+    run("go").stdin(document).run().code(75);
+    holder.signal(rustix::process::Signal::TERM);
+    drop(holder);
+}
+
+#[test]
+fn bad_candidates_are_refused_with_125_and_a_relayed_error_too() {
+    let slots = Slots::new();
+    let error = json!({"schema": "error/1", "tool": "vllm-health", "kind": "config",
+        "message": "OPENCODE_VLLM_BASE_URL is not set", "retryable": false, "detail": null});
+    for (document, word) in [
+        (String::new(), "empty"),
+        ("{".into(), "not JSON"),
+        ("[]".into(), "schema"),
+        (json!({"schema": "health/2"}).to_string(), "health/2"),
+        (
+            error.to_string(),
+            "vllm-health failed before: OPENCODE_VLLM_BASE_URL is not set",
+        ),
+    ] {
+        let run = slots
+            .run(&CHOOSE)
+            .args(["--", "true"])
+            .stdin(document.clone());
+        run.run().code(125).stderr_has(word);
+    }
+}
+
+#[test]
+fn a_foreign_key_is_not_sent_to_the_chosen_server() {
+    let slots = Slots::new();
+    let show = [
+        "--",
+        "sh",
+        "-c",
+        "echo \"${OPENAI_API_KEY-none} ${OPENCODE_VLLM_API_KEY-none}\"",
+    ];
+    let run = |document: String| {
+        let run = slots.run(&CHOOSE).args(show).stdin(document);
+        run.env("OPENAI_BASE_URL", "http://elsewhere:9/v1")
+            .env("OPENAI_API_KEY", "sk-elsewhere")
+    };
+    let ended = run(health(&[provider("a", 1, &json!({}))])).run().code(0);
+    assert_eq!(ended.stdout, "none none\n");
+    let keyed = health(&[provider("a", 1, &json!({"api_key_env": "BOX_KEY"}))]);
+    let ended = run(keyed.clone()).env("BOX_KEY", "sk-box").run().code(0);
+    assert_eq!(ended.stdout, "sk-box sk-box\n");
+    run(keyed).run().code(78).stderr_has("BOX_KEY");
+}
+
+#[test]
+fn q10_the_assumed_number_of_slots_is_said() {
+    let slots = Slots::new();
+    let none = json!({"slots": {"total": null, "in_flight": null, "waiting": null, "free": null,
+        "source": "none"}});
+    let document = health(&[provider("a", 1, &none)]);
+    let ended = slots
+        .run(&CHOOSE)
+        .args(["--", "true"])
+        .stdin(document)
+        .run()
+        .code(0);
+    ended.stderr_has("assuming 2");
+}
