@@ -7,7 +7,9 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
 use crate::group::Target;
+use crate::sandbox::Report;
 use crate::start::{self, Started};
+use crate::supervise::read_what_is_there;
 use crate::waiting::{self, Waker};
 use crate::{Cancel, Command, ExitStatus, Identity, Leftover, Lines, SpawnError};
 
@@ -29,6 +31,7 @@ pub struct Child {
     target: Target,
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
+    report: Option<PipeReader>,
     exit: Option<ExitStatus>,
     leftovers: Vec<Leftover>,
 }
@@ -51,6 +54,7 @@ pub(crate) fn spawn(command: &Command) -> Result<Child, SpawnError> {
         target,
         stdout,
         stderr,
+        report,
         ..
     } = started;
     Ok(Child {
@@ -58,6 +62,7 @@ pub(crate) fn spawn(command: &Command) -> Result<Child, SpawnError> {
         target,
         stdout,
         stderr,
+        report,
         exit: None,
         leftovers: Vec::new(),
     })
@@ -153,7 +158,12 @@ impl Child {
     }
 
     fn reap(&mut self) -> io::Result<()> {
-        self.exit = Some(self.process.wait()?.into());
+        let status = self.process.wait()?.into();
+        let report = self
+            .report
+            .take()
+            .map(|pipe| Report::parse(&read_what_is_there(&pipe)));
+        self.exit = Some(report.and_then(|report| report.exit).unwrap_or(status));
         self.leftovers = self.target.kill_rest();
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::sandbox::{Coverage, Policy};
 use crate::{Cancel, Capture, Captured, Child, ExitStatus, Leftover, child, supervise};
 
 /// Where a command reads from.
@@ -68,6 +69,7 @@ pub struct Command {
     pub(crate) drain: Duration,
     pub(crate) hunt: bool,
     pub(crate) die_with_us: Option<bool>,
+    pub(crate) sandbox: Option<Policy>,
 }
 
 impl Command {
@@ -91,6 +93,7 @@ impl Command {
             drain: Duration::from_millis(200),
             hunt: false,
             die_with_us: None,
+            sandbox: None,
         }
     }
 
@@ -233,6 +236,14 @@ impl Command {
         self
     }
 
+    /// Puts it behind the kernel's border: see [`crate::sandbox`]. It then always gets a session of
+    /// its own, its own `TMPDIR`, and never outlives us.
+    #[must_use]
+    pub fn sandbox(mut self, policy: impl Into<Option<Policy>>) -> Self {
+        self.sandbox = policy.into();
+        self
+    }
+
     /// Runs it to its end: bounded, captured, reaped, nothing of its group left.
     pub fn run(&self, cancel: &Cancel) -> Result<Outcome, SpawnError> {
         supervise::run(self, cancel)
@@ -281,6 +292,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// Processes it left behind. They are dead by now.
     pub leftovers: Vec<Leftover>,
+    /// Which borders stood around it; `None` if no sandbox was asked for.
+    pub sandbox: Option<Coverage>,
 }
 
 impl Outcome {
@@ -327,6 +340,14 @@ pub enum SpawnError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The sandbox could not be made, or covers less than was demanded.
+    #[error("{program}: not run: {reason}")]
+    Sandbox {
+        /// The program as it was asked for.
+        program: String,
+        /// What failed and, if it got that far, what would have stood.
+        reason: String,
+    },
     /// KILL did not end it (it hangs inside the kernel, as on a dead network file system).
     #[error("{program}: process {pid} does not end even after KILL")]
     Stuck {
@@ -344,7 +365,10 @@ impl SpawnError {
         match self {
             Self::NotFound { .. } => 127,
             Self::NotExecutable { .. } => 126,
-            Self::WorkingDirectory { .. } | Self::Io { .. } | Self::Stuck { .. } => 125,
+            Self::WorkingDirectory { .. }
+            | Self::Io { .. }
+            | Self::Sandbox { .. }
+            | Self::Stuck { .. } => 125,
         }
     }
 }

@@ -21,6 +21,7 @@ mod phase;
 mod preexec;
 mod procfs;
 mod replace;
+pub mod sandbox;
 mod sibling;
 mod signals;
 mod start;

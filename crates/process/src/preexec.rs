@@ -1,11 +1,12 @@
-//! The one place with code between fork and exec.
+//! The one place with unsafe code: what happens between fork and exec, and three system calls
+//! that std and rustix offer no safe form of.
 //!
-//! Only what std cannot do from outside happens here: a session of its own, and the kernel's
-//! promise to end the child when we die. (What needs more, such as the sandbox, is done by a
-//! single-threaded launcher *after* exec.)
+//! Only what cannot be done from outside happens in the child: a session of its own, the kernel's
+//! promise to end the child when we die, and which descriptors it inherits. What needs more, such
+//! as the sandbox, is done by a single-threaded launcher *after* exec.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::sync::Arc;
 
@@ -20,11 +21,14 @@ pub(crate) struct BeforeExec {
     pub(crate) death_signal: Option<Signal>,
     /// Descriptors that the program inherits under their own numbers.
     pub(crate) inherit: Vec<Arc<OwnedFd>>,
+    /// Numbers of descriptors that the program must not inherit.
+    pub(crate) close: Vec<i32>,
 }
 
 impl BeforeExec {
     pub(crate) fn install(self, command: &mut std::process::Command) {
-        if !self.session && self.death_signal.is_none() && self.inherit.is_empty() {
+        let nothing = !self.session && self.death_signal.is_none();
+        if nothing && self.inherit.is_empty() && self.close.is_empty() {
             return;
         }
         let parent = rustix::process::getpid();
@@ -52,6 +56,9 @@ impl BeforeExec {
         for fd in &self.inherit {
             rustix::io::fcntl_setfd(fd.as_ref(), rustix::io::FdFlags::empty())?;
         }
+        for number in &self.close {
+            close_on_exec(*number);
+        }
         Ok(())
     }
 }
@@ -71,4 +78,67 @@ fn install(
     unsafe {
         command.pre_exec(hook);
     }
+}
+
+/// Marks a descriptor to be closed on exec. Numbers that are not open are none of our business.
+#[expect(
+    unsafe_code,
+    reason = "these descriptors were inherited, so no owner of them exists"
+)]
+fn close_on_exec(number: i32) {
+    if number < 0 {
+        return;
+    }
+    // SAFETY: the borrow lasts for one fcntl. If the number is not open (any more), that call
+    // fails with EBADF and touches nothing; a number is no pointer.
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
+    let _ = rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC);
+}
+
+/// Takes ownership of a descriptor that our parent handed to us by its number.
+#[expect(
+    unsafe_code,
+    reason = "a descriptor that arrives over exec has no Rust owner yet"
+)]
+pub(crate) fn adopt(number: i32) -> Option<OwnedFd> {
+    if number <= 2 {
+        return None;
+    }
+    // SAFETY: the number is not negative. Only `sandbox` calls this, at the start of a launcher's
+    // main, with numbers that the tool passed for this purpose and nothing else in this process
+    // has touched. It is used only after the next call has found it to be open.
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
+    rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC).ok()?;
+    // SAFETY: it is open, as the call above has shown, and has no other owner, see there.
+    Some(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// The number under which an inherited descriptor is known to the program.
+pub(crate) fn number(fd: &OwnedFd) -> i32 {
+    fd.as_raw_fd()
+}
+
+/// The numbers of all open descriptors but the standard three.
+pub(crate) fn open_numbers() -> Vec<i32> {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|e| e.file_name().to_str()?.parse().ok())
+        .filter(|n| *n > 2)
+        .collect()
+}
+
+/// Leaves a namespace of the host.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "rustix has this call only as unsafe, because of CLONE_FILES"
+)]
+pub(crate) fn unshare(flags: rustix::thread::UnshareFlags) -> io::Result<()> {
+    let flags = flags - rustix::thread::UnshareFlags::FILES;
+    // SAFETY: the call is unsafe only for CLONE_FILES, which has just been taken out.
+    unsafe { rustix::thread::unshare_unsafe(flags)? };
+    Ok(())
 }

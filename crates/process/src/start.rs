@@ -1,16 +1,19 @@
 //! Starting a command: its streams, its session, and what is said when that fails.
 
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal};
 
 use crate::group::Target;
-use crate::preexec::BeforeExec;
+use crate::preexec::{self, BeforeExec};
+use crate::sandbox::{OUTER, Orders, Policy};
 use crate::{Command, Output, Placement, SpawnError, Stdin};
 
 /// The variable that marks everything one call started, for [`Command::hunt`].
@@ -23,12 +26,20 @@ pub(crate) struct Started {
     pub(crate) stdin: Option<(PipeWriter, Vec<u8>)>,
     pub(crate) stdout: Option<PipeReader>,
     pub(crate) stderr: Option<PipeReader>,
+    /// Where a sandbox launcher reports.
+    pub(crate) report: Option<PipeReader>,
 }
 
 /// The std form of program, arguments, environment and directory.
 pub(crate) fn std_command(command: &Command) -> std::process::Command {
     let mut std_command = std::process::Command::new(&command.program);
     std_command.args(&command.args);
+    surround(command, &mut std_command);
+    std_command
+}
+
+/// Sets environment and directory.
+fn surround(command: &Command, std_command: &mut std::process::Command) {
     if command.env_clear {
         std_command.env_clear();
     }
@@ -41,13 +52,52 @@ pub(crate) fn std_command(command: &Command) -> std::process::Command {
     if let Some(dir) = &command.cwd {
         std_command.current_dir(dir);
     }
-    std_command
+}
+
+/// The std form of a command behind the border: its launcher, and our end of the report pipe with
+/// the other one.
+fn launcher_command(
+    command: &Command,
+    policy: &Policy,
+) -> io::Result<(std::process::Command, PipeReader, Arc<OwnedFd>)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    let writer = Arc::new(OwnedFd::from(writer));
+    let mut words = vec![command.program.clone()];
+    words.extend(command.args.iter().cloned());
+    let orders = Orders {
+        policy: policy.clone(),
+        report: preexec::number(&writer),
+        facts: None,
+        command: words,
+    };
+    let mut std_command = std::process::Command::new(&policy.launcher);
+    std_command.arg(OUTER).args(orders.to_args());
+    surround(command, &mut std_command);
+    let tmp = policy.tmp.as_deref().unwrap_or(Path::new("/tmp"));
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        std_command.env(name, tmp);
+    }
+    Ok((std_command, reader, writer))
 }
 
 /// Starts the command with its streams, session and group.
 pub(crate) fn start(command: &Command, die_with_us: bool) -> Result<Started, SpawnError> {
-    let mut std_command = std_command(command);
     let pipes = |error| io_error(command, "make a pipe", error);
+    let (mut std_command, report, inherit) = match &command.sandbox {
+        None => (std_command(command), None, Vec::new()),
+        Some(policy) => {
+            let (launcher, report, writer) = launcher_command(command, policy).map_err(pipes)?;
+            (launcher, Some(report), vec![writer])
+        }
+    };
+    let sandboxed = report.is_some();
+    // The launcher's signals are its own affair, and the command gets a session either way.
+    let placement = if sandboxed {
+        Placement::Session
+    } else {
+        command.placement
+    };
 
     let mut stdin = None;
     std_command.stdin(match &command.stdin {
@@ -70,17 +120,23 @@ pub(crate) fn start(command: &Command, die_with_us: bool) -> Result<Started, Spa
     };
     std_command.stdout(out).stderr(err);
 
-    if command.placement == Placement::Group {
+    if placement == Placement::Group {
         std_command.process_group(0);
     }
-    let mark = command.hunt.then(new_mark);
+    let mark = (command.hunt || sandboxed).then(new_mark);
     if let Some(mark) = &mark {
         std_command.env(MARK, mark);
     }
+    let death_signal = match (sandboxed, die_with_us) {
+        (true, _) => Some(Signal::KILL),
+        (false, true) => Some(Signal::TERM),
+        (false, false) => None,
+    };
     BeforeExec {
-        session: command.placement == Placement::Session,
-        death_signal: die_with_us.then_some(Signal::TERM),
-        inherit: Vec::new(),
+        session: placement == Placement::Session,
+        death_signal,
+        inherit,
+        ..BeforeExec::default()
     }
     .install(&mut std_command);
 
@@ -91,7 +147,7 @@ pub(crate) fn start(command: &Command, die_with_us: bool) -> Result<Started, Spa
     let mark = mark.map(|mark| format!("{MARK}={mark}"));
     let target = Target {
         pid,
-        placement: command.placement,
+        placement,
         mark,
     };
     Ok(Started {
@@ -100,6 +156,7 @@ pub(crate) fn start(command: &Command, die_with_us: bool) -> Result<Started, Spa
         stdin,
         stdout,
         stderr,
+        report,
     })
 }
 

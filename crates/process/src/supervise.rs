@@ -1,15 +1,17 @@
 //! Running a command to its end: one loop over its exit, its pipes, its limits and the
 //! cancellation. No helper threads.
 
+use std::io::Read;
 use std::time::Instant;
 
 use rustix::process::Signal;
 
 use crate::phase::{Action, Facts, Limits, Phase, Reason};
-use crate::start::{Started, io_error, start};
+use crate::sandbox::{Coverage, Report};
+use crate::start::{Started, io_error, spawn_error, start};
 use crate::streams::{Feed, Streams};
 use crate::waiting::{self, Waker};
-use crate::{Cancel, Command, Outcome, SpawnError};
+use crate::{Cancel, Command, ExitStatus, Outcome, SpawnError};
 
 /// Runs the command to its end.
 pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnError> {
@@ -20,10 +22,11 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
     let started = start(command, command.die_with_us.unwrap_or(true))?;
     let Started {
         mut child,
-        target,
+        mut target,
         stdin,
         stdout,
         stderr,
+        report,
     } = started;
     streams.stdin = stdin.map(Feed::new);
     streams.stdout.pipe = stdout;
@@ -89,16 +92,98 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
             Action::Finish => break,
         }
     }
-    let exit = child.wait().map_err(watch)?.into();
-    let leftovers = target.kill_rest();
-    streams.sweep();
-    Ok(Outcome {
-        exit,
+    let status: ExitStatus = child.wait().map_err(watch)?.into();
+    let report = report.map(|pipe| Report::parse(&read_what_is_there(&pipe)));
+    let ended = End {
         timed_out: reason == Some(Reason::TimeLimit),
         cancelled: reason == Some(Reason::Cancelled),
+    };
+    if let Some(report) = &report
+        && report.exit.is_some()
+        && !command.hunt
+    {
+        // The init has ended, and its namespace with it: nobody is left to be looked for.
+        target.mark = None;
+    }
+    let mut leftovers = target.kill_rest();
+    streams.sweep();
+    let (exit, sandbox) = match report {
+        None => (status, None),
+        Some(report) => {
+            leftovers.extend(report.leftovers.iter().cloned());
+            let (exit, coverage) = judge_report(command, &report, status, ended)?;
+            (exit, Some(coverage))
+        }
+    };
+    Ok(Outcome {
+        exit,
+        timed_out: ended.timed_out,
+        cancelled: ended.cancelled,
         stdout: streams.stdout.finish(),
         stderr: streams.stderr.finish(),
         duration: duration.unwrap_or_default(),
         leftovers,
+        sandbox,
     })
+}
+
+/// Whether we ended the command.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    timed_out: bool,
+    cancelled: bool,
+}
+
+/// What a launcher's report says about how the command ended, and what stood around it.
+fn judge_report(
+    command: &Command,
+    report: &Report,
+    status: ExitStatus,
+    end: End,
+) -> Result<(ExitStatus, Coverage), SpawnError> {
+    let program = command.program.to_string_lossy().into_owned();
+    let ended_by_us = end.timed_out || end.cancelled;
+    if let Some(number) = report.exec_error {
+        return Err(spawn_error(
+            command,
+            std::io::Error::from_raw_os_error(number),
+        ));
+    }
+    if let Some(reason) = &report.failure {
+        return Err(SpawnError::Sandbox {
+            program,
+            reason: reason.clone(),
+        });
+    }
+    let (Some(facts), Some(policy)) = (report.facts, &command.sandbox) else {
+        if ended_by_us {
+            return Ok((status, Coverage::default()));
+        }
+        let reason = format!(
+            "{} is not a sandbox launcher ({status}); its main must call launcher_main_if_asked",
+            command
+                .sandbox
+                .as_ref()
+                .map_or_else(String::new, |p| p.launcher.display().to_string()),
+        );
+        return Err(SpawnError::Sandbox { program, reason });
+    };
+    let exit = match report.exit {
+        Some(exit) => exit,
+        // With an init the report tells the exit, unless the init itself was killed.
+        None if facts.pid && !ended_by_us && !command.program.is_empty() => {
+            let reason = format!("the sandbox's init was killed ({status})");
+            return Err(SpawnError::Sandbox { program, reason });
+        }
+        None => status,
+    };
+    Ok((exit, Coverage::judge(facts, policy)))
+}
+
+/// The bytes in a pipe that nobody writes to any more, or that we do not want to wait for.
+pub(crate) fn read_what_is_there(mut pipe: &std::io::PipeReader) -> String {
+    let mut bytes = Vec::new();
+    // Whatever error ends the reading, what came before it counts.
+    let _ = pipe.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
 }

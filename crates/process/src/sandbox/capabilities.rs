@@ -1,0 +1,58 @@
+//! Giving up privileges.
+
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
+/// What root may keep: with these it handles files *inside* the border as it would outside, for
+/// instance in a work tree that belongs to another user. Everything that reaches past files
+/// (mounts, devices, tracing, other users' identities, the network's configuration) goes.
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID);
+
+/// Keeps our capabilities over the exec of the init: in a user namespace a program of ours that is
+/// not root there would lose them.
+pub(crate) fn keep_over_exec() {
+    let Ok(sets) = rustix::thread::capabilities(None) else {
+        return;
+    };
+    let inheritable = sets.permitted;
+    if rustix::thread::set_capabilities(
+        None,
+        CapabilitySets {
+            inheritable,
+            ..sets
+        },
+    )
+    .is_err()
+    {
+        return;
+    }
+    for capability in sets.permitted.iter() {
+        let _ = rustix::thread::configure_capability_in_ambient_set(capability, true);
+    }
+}
+
+/// Gives up everything that the command must not have, for good: later programs cannot regain it.
+pub(crate) fn drop_all() -> std::io::Result<()> {
+    let _ = rustix::thread::clear_ambient_capability_set();
+    for bit in 0..64 {
+        let capability = CapabilitySet::from_bits_retain(1 << bit);
+        if KEPT.contains(capability) {
+            continue;
+        }
+        // Fails past the last capability the kernel knows, and without SETPCAP; in the second case
+        // the no-new-privileges flag still keeps later programs from gaining anything.
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+    let now = rustix::thread::capabilities(None)?;
+    let kept = now.permitted & KEPT;
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    rustix::thread::set_capabilities(None, sets)?;
+    rustix::thread::set_no_new_privs(true)?;
+    Ok(())
+}
