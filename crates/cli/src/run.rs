@@ -75,6 +75,10 @@ pub fn run<C: Parser + HasCommon>(
     tool: &Tool,
     body: impl FnOnce(C, &Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
+    // Every tool is also the launcher of its own sandboxes; that must come before any thread.
+    if let Some(code) = baton_process::sandbox::launcher_main_if_asked() {
+        return code;
+    }
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let before_command = || arguments.iter().skip(1).take_while(|a| *a != "--");
     let chain = arguments.iter().skip(1).any(|a| a == "--");
