@@ -1,10 +1,12 @@
 //! Choosing among candidates.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
 use crate::kit::{Holder, Slots};
+use crate::support::{Run, tool_path};
 
 /// A provider entry as vllm-health and ctx-estimate write it.
 pub fn provider(id: &str, port: u16, changes: &Value) -> Value {
@@ -170,22 +172,12 @@ fn q01_unknown_is_not_free_unless_the_caller_says_go() {
         .code(0)
         .stdout_has("ran");
     // Also then the slot is gated.
-    let mut words = CHOOSE.to_vec();
-    words.extend([
-        "--on-unknown",
-        "go",
-        "--",
-        "sh",
-        "-c",
-        "exec 0</dev/null; echo up; sleep 300",
-    ]);
     let file = slots.home.path().join("c.json");
     fs::write(&file, &document).unwrap();
-    words[1] = file.to_str().unwrap();
-    let holder = Holder::start(&slots.run(&words));
+    let words = ["--candidates", file.to_str().unwrap(), "--on-unknown", "go"];
+    let holder = slots.hold(&words);
     run("go").stdin(document).run().code(75);
-    holder.signal(rustix::process::Signal::TERM);
-    drop(holder);
+    holder.finish();
 }
 
 #[test]
@@ -246,4 +238,133 @@ fn q10_the_assumed_number_of_slots_is_said() {
         .run()
         .code(0);
     ended.stderr_has("assuming 2");
+}
+
+/// slot-lock beside a stand-in for vllm-health that gives these answers in turn, the last for ever.
+fn with_health(slots: &Slots, answers: &[String]) -> Run {
+    let dir = slots.home.path().join("tools");
+    fs::create_dir_all(&dir).unwrap();
+    for (index, answer) in answers.iter().enumerate() {
+        fs::write(dir.join(format!("answer-{index}")), answer).unwrap();
+    }
+    let script = format!(
+        "#!/bin/sh\ncd '{}'\nn=$(cat asked 2>/dev/null || echo 0)\necho $((n + 1)) > asked\n\
+         [ -e answer-$n ] || n={}\ncat answer-$n\n",
+        dir.display(),
+        answers.len() - 1
+    );
+    fs::write(dir.join("vllm-health"), script).unwrap();
+    fs::set_permissions(dir.join("vllm-health"), Permissions::from_mode(0o755)).unwrap();
+    let tool = dir.join("slot-lock");
+    fs::copy(tool_path("slot-lock"), &tool).unwrap();
+    Run::program(tool, &slots.home).env("BATON_LOCK_DIR", slots.directory())
+}
+
+fn with_load(in_flight: u32) -> Value {
+    json!({"slots": {"total": 1, "in_flight": in_flight, "waiting": 0, "free": 0, "source": "exact"}})
+}
+
+#[test]
+fn q05_q06_a_slot_is_not_used_while_the_server_works_for_somebody_else() {
+    let slots = Slots::new();
+    let busy = health(&[provider("a", 1, &with_load(1))]);
+    let idle = health(&[provider("a", 1, &with_load(0))]);
+    let run = with_health(&slots, &[busy.clone(), busy.clone(), idle]);
+    let run = run.args([
+        "-v",
+        "--candidates",
+        "-",
+        "--wait",
+        "30s",
+        "--",
+        "echo",
+        "ran",
+    ]);
+    let ended = run.stdin(busy.clone()).run().code(0).stdout_has("ran");
+    ended.stderr_has("1 requests of others");
+    let run = with_health(&slots, std::slice::from_ref(&busy));
+    let run = run.args(["--candidates", "-", "--wait", "0", "--", "echo", "ran"]);
+    run.stdin(busy.clone()).run().code(75);
+    let run = with_health(&slots, std::slice::from_ref(&busy));
+    let run = run.args(["--candidates", "-", "--wait", "1s", "--", "echo", "ran"]);
+    run.stdin(busy.clone()).run().code(75);
+    let run = with_health(&slots, std::slice::from_ref(&busy));
+    let run = run.args([
+        "--candidates",
+        "-",
+        "--ignore-server",
+        "--wait",
+        "0",
+        "--",
+        "echo",
+        "ran",
+    ]);
+    run.stdin(busy).run().code(0);
+}
+
+#[test]
+fn another_candidate_is_taken_when_the_first_is_busy_with_others() {
+    let slots = Slots::new();
+    let document = health(&[
+        provider("a", 1, &with_load(1)),
+        provider("b", 2, &with_load(0)),
+    ]);
+    let busy = health(&[provider("a", 1, &with_load(1))]);
+    let idle = health(&[provider("b", 2, &with_load(0))]);
+    let run = with_health(&slots, &[busy, idle]);
+    let run = run.args([
+        "--candidates",
+        "-",
+        "--wait",
+        "10s",
+        "--",
+        "sh",
+        "-c",
+        "echo $BATON_PROVIDER",
+    ]);
+    assert_eq!(run.stdin(document).run().code(0).stdout, "b\n");
+}
+
+#[test]
+fn a_candidate_of_which_nothing_is_known_is_asked_again() {
+    let slots = Slots::new();
+    let unknown = health(&[provider("a", 1, &json!({"state": "unknown"}))]);
+    let idle = health(&[provider("a", 1, &with_load(0))]);
+    let run = with_health(&slots, &[unknown.clone(), idle]);
+    let run = run.args(["--candidates", "-", "--wait", "30s", "--", "echo", "ran"]);
+    let ended = run.stdin(unknown.clone()).run().code(0).stdout_has("ran");
+    ended.stderr_has("waiting until a candidate is known to do");
+    let run = with_health(&slots, std::slice::from_ref(&unknown));
+    let run = run.args(["--candidates", "-", "--wait", "1s", "--", "echo", "ran"]);
+    run.stdin(unknown).run().code(3);
+}
+
+#[test]
+fn among_equals_the_least_recently_used_is_taken() {
+    let slots = Slots::new();
+    let document = health(&[provider("a", 1, &json!({})), provider("b", 2, &json!({}))]);
+    let words = ["--candidates", "-", "--prefer", "fastest", "--wait", "0"];
+    let take = || {
+        slots
+            .run(&words)
+            .args(SHOW)
+            .stdin(document.clone())
+            .run()
+            .code(0)
+            .stdout
+    };
+    let takes: Vec<String> = (0..4).map(|_| take()[..1].to_owned()).collect();
+    assert_eq!(takes, ["a", "b", "a", "b"]);
+    let fast = json!({"speed": {"prefill_tokens_per_s": null, "decode_tokens_per_s": 50.0}});
+    let document = health(&[provider("a", 1, &json!({})), provider("b", 2, &fast)]);
+    let take = || {
+        slots
+            .run(&words)
+            .args(SHOW)
+            .stdin(document.clone())
+            .run()
+            .code(0)
+            .stdout
+    };
+    assert!(take().starts_with('b') && take().starts_with('b'));
 }

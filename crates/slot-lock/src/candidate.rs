@@ -1,5 +1,7 @@
 //! The servers a slot may be taken of, and the hard filters before any slot is looked at.
 
+use std::time::SystemTime;
+
 use baton_protocol::{
     BaseUrl, FitVerdict, Model, ModelState, Provider, ServerKind, ServerState, SignalSource,
 };
@@ -23,6 +25,8 @@ pub(crate) struct Candidate {
     pub(crate) is_resident: bool,
     /// Tokens generated a second.
     pub(crate) speed: Option<f64>,
+    /// When one of its slots was last taken.
+    pub(crate) last_used: Option<SystemTime>,
 }
 
 /// What the flags say about all candidates.
@@ -46,6 +50,10 @@ pub(crate) enum Rejection {
 }
 
 impl Rejection {
+    pub(crate) const fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown(_))
+    }
+
     pub(crate) fn reason(&self) -> &str {
         match self {
             Self::No(reason) | Self::Unknown(reason) | Self::Unavailable(reason) => reason,
@@ -95,6 +103,7 @@ pub(crate) fn judge(
         is_assumed,
         is_resident: model.is_some_and(|m| m.state == ModelState::Loaded),
         speed: provider.speed.decode_tokens_per_s,
+        last_used: None,
     })
 }
 

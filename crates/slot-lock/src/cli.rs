@@ -83,14 +83,25 @@ pub(crate) struct Target {
     /// Choose among the providers of a health/1 or estimate/1 document; `-` reads stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "provider"])]
     pub(crate) candidates: Option<PathBuf>,
-    /// What to do about a candidate of which it is unknown whether it is ready or fits.
+    /// What to do while it is unknown of every candidate whether it is ready or fits.
     #[arg(
         long,
         value_name = "HOW",
-        default_value = "skip",
+        default_value = "wait",
         requires = "candidates"
     )]
     pub(crate) on_unknown: OnUnknown,
+    /// Which of several free candidates is taken; ties go to the least recently used.
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "listed",
+        requires = "candidates"
+    )]
+    pub(crate) prefer: Prefer,
+    /// Do not ask the servers again what they work on for others.
+    #[arg(long, requires = "candidates")]
+    pub(crate) ignore_server: bool,
     /// Slots kept free for class interactive [default: the configuration's].
     #[arg(long, value_name = "N")]
     pub(crate) reserve_interactive: Option<u32>,
@@ -129,10 +140,23 @@ pub(crate) struct Hold {
 /// What to do about unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnUnknown {
+    /// Ask again until it is known or the wait is over; then exit 3.
+    Wait,
     /// Leave it out; when nothing else is left, exit 3.
     Skip,
     /// Take it all the same.
     Go,
+}
+
+/// Which of several free candidates is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Prefer {
+    /// The first of the document.
+    Listed,
+    /// One whose model is in memory already.
+    Resident,
+    /// The one that generates fastest.
+    Fastest,
 }
 
 /// `slot-lock status`.

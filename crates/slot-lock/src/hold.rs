@@ -6,8 +6,8 @@ use std::time::Duration;
 use baton_cli::{Failure, Output};
 use baton_protocol::{Exit, Reservation};
 
-use crate::answer::{granted, in_the_way, refused};
-use crate::candidate::{Candidate, Rejection};
+use crate::answer::{granted, refused};
+use crate::candidate::Candidate;
 use crate::cli::Cli;
 use crate::clock::boot_ms;
 use crate::command::{prepare, replace, start_failure, supervise};
@@ -16,30 +16,36 @@ use crate::identity::Identity;
 use crate::label::{Bearer, shorten};
 use crate::local::{LocalStore, Root};
 use crate::nested::{self, Nested};
+use crate::offer::Offer;
 use crate::report;
 use crate::signals::Signals;
-use crate::store::{Ask, Attempt, Held, Listing, Store, Waited};
-use crate::target::{self, Settings};
+use crate::store::{Ask, Held, Listing, Store};
+use crate::target::Settings;
 use crate::waker::Waker;
 
-/// A waiter says what it waits for after this long, and again after each [`REMINDER`].
-const PATIENCE: Duration = Duration::from_secs(1);
-const REMINDER: Duration = Duration::from_secs(60);
-
 /// Everything one run of the command needs.
-struct Run<'a> {
-    cli: &'a Cli,
-    output: &'a Output,
-    settings: Settings,
-    store: LocalStore,
-    candidates: Vec<Candidate>,
-    notes: Vec<String>,
+pub(crate) struct Run<'a> {
+    pub(crate) cli: &'a Cli,
+    pub(crate) output: &'a Output,
+    pub(crate) settings: Settings,
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) waker: Waker,
+    pub(crate) signals: Signals,
+    /// When we started, in milliseconds since boot.
+    pub(crate) start_ms: u64,
+    /// The document of candidates; none when a flag or the configuration names the one server.
+    pub(crate) offer: Option<Offer>,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Runs the command in a slot.
 pub(crate) fn hold(cli: &Cli, output: &Output, settings: Settings) -> Result<Exit, Failure> {
     let root = Root::open(settings.directory(), cli.place.allow_network_fs)?;
-    let store = LocalStore::new(root);
+    let waker =
+        Waker::new().map_err(|e| Failure::internal(format!("cannot make a socket: {e}")))?;
+    let signals = Signals::catch(&waker)
+        .map_err(|e| Failure::internal(format!("cannot catch signals: {e}")))?;
     for note in settings.notes() {
         output.note(note);
     }
@@ -47,7 +53,11 @@ pub(crate) fn hold(cli: &Cli, output: &Output, settings: Settings) -> Result<Exi
         cli,
         output,
         settings,
-        store,
+        store: Box::new(LocalStore::new(root)),
+        waker,
+        signals,
+        start_ms: boot_ms(),
+        offer: None,
         candidates: Vec::new(),
         notes: Vec::new(),
     };
@@ -59,65 +69,6 @@ pub(crate) fn hold(cli: &Cli, output: &Output, settings: Settings) -> Result<Exi
 }
 
 impl Run<'_> {
-    fn find_candidates(&mut self) -> Result<(), Failure> {
-        let target = &self.cli.target;
-        self.candidates = match &target.candidates {
-            None => {
-                let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
-                vec![target::named(target, &self.settings, last)?]
-            }
-            Some(file) => {
-                let text = target::read_candidates(file).map_err(|f| f.at("--candidates"))?;
-                let choice = target::choose(&text, target, &self.settings)
-                    .map_err(|f| f.at(format!("--candidates {}", file.display())))?;
-                for rejection in &choice.rejected {
-                    self.output
-                        .detail(&format!("left out: {}", rejection.reason()));
-                    self.notes.push(format!("left out: {}", rejection.reason()));
-                }
-                if choice.usable.is_empty() {
-                    return Err(self.no_candidate(&choice.rejected));
-                }
-                choice.usable
-            }
-        };
-        for candidate in &self.candidates {
-            if candidate.is_assumed {
-                let note = format!(
-                    "{}: nobody says how many slots there are; assuming {} (give --slots, or set `slots` in the configuration)",
-                    candidate.want.key, candidate.want.slots
-                );
-                self.output.note(&note);
-                self.notes.push(note);
-            }
-        }
-        Ok(())
-    }
-
-    /// Nobody may be used: the exit code says why, the report and the line name each.
-    fn no_candidate(&self, rejected: &[Rejection]) -> Failure {
-        let reasons: Vec<&str> = rejected.iter().map(Rejection::reason).collect();
-        let all = if reasons.is_empty() {
-            "the document names no provider".into()
-        } else {
-            reasons.join("; ")
-        };
-        self.write_refusal(&[], Duration::ZERO);
-        let unknown = rejected.iter().any(|r| matches!(r, Rejection::Unknown(_)));
-        let unavailable = rejected
-            .iter()
-            .any(|r| matches!(r, Rejection::Unavailable(_)));
-        if unknown {
-            Failure::internal(format!("no candidate is known to do: {all}"))
-                .with_exit(Exit::Unknown)
-        } else if unavailable || rejected.is_empty() {
-            Failure::unavailable(format!("no candidate is available: {all}"))
-        } else {
-            Failure::internal(format!("no candidate can hold the request: {all}"))
-                .with_exit(Exit::No)
-        }
-    }
-
     /// Below a slot-lock that holds a slot of one of the candidates, waiting for another could be a
     /// deadlock: the ancestor waits for us.
     fn below_an_ancestor(&mut self) -> Result<Option<Exit>, Failure> {
@@ -132,7 +83,7 @@ impl Run<'_> {
             };
             let key = &candidate.want.key;
             if self.cli.hold.nested == Nested::Refuse {
-                self.write_refusal(&[listing], Duration::ZERO);
+                self.write_refusal(&[listing]);
                 return Err(Failure::try_again(format!(
                     "{key}: a slot-lock above this one holds slot {} already (--nested refuse)",
                     ancestor.slot
@@ -157,109 +108,27 @@ impl Run<'_> {
     }
 
     fn take_and_run(&mut self) -> Result<Exit, Failure> {
-        let start = boot_ms();
-        let waited = || Duration::from_millis(boot_ms().saturating_sub(start));
-        let bearer = self.bearer();
         let ask = Ask {
             wants: self.candidates.iter().map(|c| c.want.clone()).collect(),
-            bearer,
+            bearer: self.bearer(),
         };
-        let waker =
-            Waker::new().map_err(|e| Failure::internal(format!("cannot make a socket: {e}")))?;
-        let signals = Signals::catch(&waker)
-            .map_err(|e| Failure::internal(format!("cannot catch signals: {e}")))?;
-        let Some(held) = self.obtain(&ask, start, &waker, &signals)? else {
-            return Err(self.no_slot(waited()));
+        let Some(held) = self.obtain(ask.clone())? else {
+            return Err(self.no_slot());
         };
         let candidate = &self.candidates[held.grant().want];
-        let directory = self.store.place();
         let document = granted(
             candidate,
             held.grant(),
             &ask.bearer,
-            waited(),
-            &directory,
+            self.waited(),
+            &self.store.place(),
             self.notes.clone(),
         );
         self.write_report(&document)?;
-        self.run_command(held, &waker, &signals)
+        self.run_command(held)
     }
 
-    /// A slot; none when the time passed. A signal that ends the wait is a failure.
-    fn obtain(
-        &self,
-        ask: &Ask,
-        start: u64,
-        waker: &Waker,
-        signals: &Signals,
-    ) -> Result<Option<Box<dyn Held>>, Failure> {
-        let wait = self.cli.hold.wait;
-        let mut place = match self.store.take_or_queue(ask, !wait.is_zero())? {
-            Attempt::Taken(held) => return Ok(Some(held)),
-            Attempt::Busy => return Ok(None),
-            Attempt::Queued(place) => place,
-        };
-        let mut remind_at = PATIENCE;
-        loop {
-            if let Some(signal) = signals.ending() {
-                return Err(Failure::interrupted(signal));
-            }
-            let waited = Duration::from_millis(boot_ms().saturating_sub(start));
-            let left = wait.saturating_sub(waited);
-            if left.is_zero() {
-                return Ok(None);
-            }
-            let slice = left.min(remind_at.saturating_sub(waited));
-            match place.wait(ask, slice, waker)? {
-                Waited::Taken(held) => return Ok(Some(held)),
-                Waited::NotYet => {}
-            }
-            let waited = Duration::from_millis(boot_ms().saturating_sub(start));
-            if waited >= remind_at && waited < wait {
-                remind_at = waited + REMINDER;
-                self.say_what_is_waited_for(wait.saturating_sub(waited));
-            }
-        }
-    }
-
-    fn say_what_is_waited_for(&self, left: Duration) {
-        let left = Duration::from_secs(left.as_secs());
-        let ways: Vec<String> = self.listings().iter().map(in_the_way).collect();
-        self.output.note(&format!(
-            "waiting for a slot, {} left: {}",
-            humantime::format_duration(left),
-            ways.join("; ")
-        ));
-    }
-
-    fn listings(&self) -> Vec<Listing> {
-        let list = |c: &Candidate| self.store.list(&c.want.key).ok();
-        self.candidates.iter().filter_map(list).collect()
-    }
-
-    fn no_slot(&self, waited: Duration) -> Failure {
-        let listings = self.listings();
-        self.write_refusal(&listings, waited);
-        let ways: Vec<String> = listings.iter().map(in_the_way).collect();
-        let wait = self.cli.hold.wait;
-        let within = if wait.is_zero() {
-            "no slot is free".to_owned()
-        } else {
-            format!("no slot within {}", humantime::format_duration(wait))
-        };
-        Failure::try_again(format!(
-            "{within}: {}; slots are in {}",
-            ways.join("; "),
-            self.store.place()
-        ))
-    }
-
-    fn run_command(
-        &self,
-        mut held: Box<dyn Held>,
-        waker: &Waker,
-        signals: &Signals,
-    ) -> Result<Exit, Failure> {
+    fn run_command(&self, mut held: Box<dyn Held>) -> Result<Exit, Failure> {
         let grant = held.grant();
         let candidate = &self.candidates[grant.want];
         let variables =
@@ -279,7 +148,7 @@ impl Run<'_> {
         if let Err(e) = held.watch(child.id()) {
             self.output.detail(&format!("{e}"));
         }
-        let exit = supervise(&mut child, waker, signals);
+        let exit = supervise(&mut child, &self.waker, &self.signals);
         held.release();
         exit.map_err(|e| Failure::internal(format!("cannot wait for the command: {e}")))
     }
@@ -313,6 +182,11 @@ impl Run<'_> {
         Ok(changes(&chosen, slot, token, flag_file, &held))
     }
 
+    /// How long we have waited, suspend included.
+    pub(crate) fn waited(&self) -> Duration {
+        Duration::from_millis(boot_ms().saturating_sub(self.start_ms))
+    }
+
     fn bearer(&self) -> Bearer {
         let words: Vec<String> = self
             .cli
@@ -324,12 +198,12 @@ impl Run<'_> {
         bearer(command, self.cli.hold.class)
     }
 
-    fn write_refusal(&self, listings: &[Listing], waited: Duration) {
+    pub(crate) fn write_refusal(&self, listings: &[Listing]) {
         let document = refused(
             &self.candidates,
             listings,
             self.cli.hold.class,
-            waited,
+            self.waited(),
             &self.store.place(),
             self.notes.clone(),
         );

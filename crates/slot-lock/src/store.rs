@@ -4,7 +4,7 @@
 //! The local store counts by the kernel's locks on one host; another store may count for several.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use baton_cli::Failure;
 use baton_protocol::Timestamp;
@@ -88,6 +88,8 @@ pub(crate) trait Store {
     fn list(&self, key: &Key) -> Result<Listing, StoreError>;
     /// Every key somebody used.
     fn keys(&self) -> Result<Vec<Key>, StoreError>;
+    /// When a slot of this key was last taken; none: never, or unknown.
+    fn last_used(&self, key: &Key) -> Option<SystemTime>;
     /// The place the answer rests on, for people.
     fn place(&self) -> String;
 }

@@ -1,14 +1,16 @@
 //! From flags, environment and configuration to the servers a slot may be taken of.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use baton_cli::config::{ConfigFlags, Loaded, ProviderConfig, load};
 use baton_cli::{Environment, Failure, lock_dir};
-use baton_protocol::{BaseUrl, Document, Estimate, Health, Provider, Secret, read_value};
+use baton_protocol::{BaseUrl, Secret};
 
 use crate::candidate::{Candidate, Limits, Rejection, judge};
-use crate::cli::{OnUnknown, Target};
+use crate::cli::{OnUnknown, Prefer, Target};
 use crate::key::Key;
+use crate::offer::Offer;
 use crate::store::Want;
 
 /// The configuration, read only when something has to be looked up in it.
@@ -133,6 +135,7 @@ pub(crate) fn named(
         is_assumed: slots.is_none(),
         is_resident: false,
         speed: None,
+        last_used: None,
     })
 }
 
@@ -161,7 +164,7 @@ fn first(settings: &Settings) -> Result<&ProviderConfig, Failure> {
 }
 
 /// What a document of candidates says.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Choice {
     /// Those that may be used, in the document's order.
     pub(crate) usable: Vec<Candidate>,
@@ -175,52 +178,49 @@ pub(crate) fn read_candidates(file: &Path) -> Result<String, Failure> {
     baton_cli::input::main_document(file, "candidates (a health/1 or estimate/1 document)")
 }
 
-/// Applies the hard filters to a document's providers.
-pub(crate) fn choose(text: &str, target: &Target, settings: &Settings) -> Result<Choice, Failure> {
-    let (providers, is_judged, required) = providers_of(text)?;
+/// Applies the hard filters to what is on offer. Pure but for the configuration it was given.
+pub(crate) fn choose(
+    offer: &Offer,
+    target: &Target,
+    settings: &Settings,
+    last_used: impl Fn(&Key) -> Option<SystemTime>,
+) -> Choice {
     let limits = Limits {
         slots: target.slots,
         reserve_interactive: target.reserve_interactive,
-        tokens: target.tokens.or(required),
-        ignore_server: false,
+        tokens: target.tokens.or(offer.required_tokens),
+        ignore_server: target.ignore_server,
     };
     let go = target.on_unknown == OnUnknown::Go;
-    let mut choice = Choice {
-        usable: Vec::new(),
-        rejected: Vec::new(),
-    };
-    for provider in &providers {
-        match judge(provider, is_judged, go, &limits) {
+    let mut choice = Choice::default();
+    for one in &offer.offered {
+        match judge(&one.provider, offer.is_judged, go, &limits) {
             Ok(mut candidate) => {
-                let configured = candidate
-                    .base_url
-                    .as_ref()
-                    .and_then(|url| settings.of_origin(url));
+                let url = candidate.base_url.as_ref();
+                let configured = url.and_then(|url| settings.of_origin(url));
                 if let (None, Some(configured)) = (target.reserve_interactive, configured) {
                     candidate.want.reserve_interactive = configured.reserve_interactive;
                 }
+                candidate.last_used = last_used(&candidate.want.key);
                 choice.usable.push(candidate);
             }
             Err(rejection) => choice.rejected.push(rejection),
         }
     }
-    Ok(choice)
+    prefer(&mut choice.usable, target.prefer);
+    choice
 }
 
-/// The providers of a health/1 or estimate/1; whether their fit was judged; the tokens required.
-fn providers_of(text: &str) -> Result<(Vec<Provider>, bool, Option<u64>), Failure> {
-    if text.trim().is_empty() {
-        return Err(Failure::input(
-            "the candidates are empty; expected a health/1 or estimate/1 document (did the tool before fail?)",
-        ));
+/// Puts the candidates in the order they are tried in. Among equals the one whose slots were not
+/// used for longest is tried first, then the document decides.
+fn prefer(candidates: &mut [Candidate], prefer: Prefer) {
+    let speed = |c: &Candidate| c.speed.unwrap_or(0.0);
+    match prefer {
+        Prefer::Listed => {}
+        Prefer::Resident => candidates.sort_by_key(|c| (!c.is_resident, c.last_used)),
+        Prefer::Fastest => candidates.sort_by(|a, b| {
+            let by_speed = speed(b).total_cmp(&speed(a));
+            by_speed.then(a.last_used.cmp(&b.last_used))
+        }),
     }
-    let value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|e| Failure::input(format!("the candidates are not JSON: {e}")))?;
-    if value.get("schema").and_then(|s| s.as_str()) == Some(Estimate::SCHEMA) {
-        let estimate: Estimate = read_value(value)?;
-        let required = Some(estimate.required_tokens);
-        return Ok((estimate.providers, true, required));
-    }
-    let health: Health = read_value(value)?;
-    Ok((health.providers, false, None))
 }

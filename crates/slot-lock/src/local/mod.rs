@@ -19,6 +19,7 @@ mod root;
 mod scan;
 
 use std::fs;
+use std::time::SystemTime;
 
 pub(crate) use root::Root;
 
@@ -86,6 +87,14 @@ impl Store for LocalStore {
             .collect();
         keys.sort();
         Ok(keys)
+    }
+
+    fn last_used(&self, key: &Key) -> Option<SystemTime> {
+        // Taking a slot writes its label.
+        let folder = self.folder(key);
+        let slots = folder.entries().ok()?.slots;
+        let modified = |slot| fs::metadata(folder.slot_path(slot)).ok()?.modified().ok();
+        slots.into_iter().filter_map(modified).max()
     }
 
     fn place(&self) -> String {

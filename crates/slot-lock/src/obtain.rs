@@ -1,0 +1,214 @@
+//! Getting a slot: at once, in the queue, and not while the server works for others.
+
+use std::time::Duration;
+
+use baton_cli::Failure;
+
+use crate::answer::in_the_way;
+use crate::candidate::Candidate;
+use crate::clock::boot_ms;
+use crate::hold::Run;
+use crate::load::{Reading, foreign};
+use crate::store::{Ask, Attempt, Held, Listing, Waited};
+
+/// A waiter says what it waits for after this long, and again after each [`REMINDER`].
+const PATIENCE: Duration = Duration::from_secs(1);
+const REMINDER: Duration = Duration::from_secs(60);
+
+/// What a server said longer ago is asked for again before it counts.
+const FRESH_MS: u64 = 2_000;
+
+/// What a server said longer ago is asked for again right before the command starts.
+const VERY_FRESH_MS: u64 = 250;
+
+/// How often a server that is busy with others is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+impl Run<'_> {
+    /// A slot; none when the time passed. A signal that ends the wait is a failure.
+    pub(crate) fn obtain(&mut self, mut ask: Ask) -> Result<Option<Box<dyn Held>>, Failure> {
+        loop {
+            self.read_loads(&mut ask, FRESH_MS);
+            let Some(held) = self.take_or_wait(&mut ask)? else {
+                return Ok(None);
+            };
+            let chosen = held.grant().want;
+            let own = held.grant().slot;
+            if !self.is_foreign_counted() || self.has_room(chosen, own, &mut ask) {
+                return Ok(Some(held));
+            }
+            let others = ask.wants.len() > 1;
+            if others {
+                // Another candidate may have room; this one is taken only when its load is gone.
+                held.release();
+                if self.is_over() {
+                    return Ok(None);
+                }
+                continue;
+            }
+            // Our place is first: keep it, and wait for the server.
+            self.say(&format!(
+                "{}: waiting until the server is done with {} requests of others",
+                ask.wants[chosen].key, ask.wants[chosen].foreign
+            ));
+            loop {
+                if self.is_over() {
+                    held.release();
+                    return Ok(None);
+                }
+                self.pause(ASK_AGAIN)?;
+                if self.has_room(chosen, own, &mut ask) {
+                    return Ok(Some(held));
+                }
+            }
+        }
+    }
+
+    fn take_or_wait(&mut self, ask: &mut Ask) -> Result<Option<Box<dyn Held>>, Failure> {
+        let wait = self.cli.hold.wait;
+        let mut place = match self.store.take_or_queue(ask, !wait.is_zero())? {
+            Attempt::Taken(held) => return Ok(Some(held)),
+            Attempt::Busy => return Ok(None),
+            Attempt::Queued(place) => place,
+        };
+        let mut remind_at = PATIENCE;
+        loop {
+            if let Some(signal) = self.signals.ending() {
+                return Err(Failure::interrupted(signal));
+            }
+            let waited = self.waited();
+            let left = wait.saturating_sub(waited);
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let mut slice = left.min(remind_at.saturating_sub(waited));
+            let is_loaded = ask.wants.iter().any(|want| want.foreign > 0);
+            if is_loaded {
+                slice = slice.min(ASK_AGAIN);
+            }
+            match place.wait(ask, slice, &self.waker)? {
+                Waited::Taken(held) => return Ok(Some(held)),
+                Waited::NotYet => {}
+            }
+            if is_loaded {
+                self.read_loads(ask, VERY_FRESH_MS);
+            }
+            let waited = self.waited();
+            if waited >= remind_at && waited < wait {
+                remind_at = waited + REMINDER;
+                self.say_what_is_waited_for(wait.saturating_sub(waited));
+            }
+        }
+    }
+
+    /// Whether servers are asked what they do for others: only those of a document are known well
+    /// enough.
+    fn is_foreign_counted(&self) -> bool {
+        self.offer.is_some() && !self.cli.target.ignore_server
+    }
+
+    /// Brings the foreign load of every want up to date. What is not known lowers nothing.
+    fn read_loads(&mut self, ask: &mut Ask, fresh_ms: u64) {
+        if self.is_foreign_counted() {
+            for index in 0..ask.wants.len() {
+                ask.wants[index].foreign = self.load(index, None, fresh_ms);
+            }
+        }
+    }
+
+    /// Whether the server has room for us beside its other work, right before we use it.
+    fn has_room(&mut self, index: usize, own: u32, ask: &mut Ask) -> bool {
+        let foreign = self.load(index, Some(own), VERY_FRESH_MS);
+        ask.wants[index].foreign = foreign;
+        let want = &ask.wants[index];
+        let held = self.store.list(&want.key).map_or(1, |l| l.held.len());
+        let held = u32::try_from(held).unwrap_or(u32::MAX);
+        held.saturating_add(foreign) <= want.slots
+    }
+
+    /// The foreign load of one candidate's server, asked for again when the last answer is old.
+    fn load(&mut self, index: usize, own: Option<u32>, fresh_ms: u64) -> u32 {
+        let candidate = &self.candidates[index];
+        let Some((offer, at)) = self.offer.as_mut().and_then(|offer| {
+            let at = offer.index_of(candidate.base_url.as_ref()?)?;
+            Some((offer, at))
+        }) else {
+            return 0;
+        };
+        let now = boot_ms();
+        let is_fresh = |read_at: u64| now.saturating_sub(read_at) <= fresh_ms;
+        if !offer.offered[at].read_at_ms.is_some_and(is_fresh)
+            && let Err(reason) = offer.refresh(at)
+        {
+            self.output.detail(&reason);
+            return 0;
+        }
+        let one = &offer.offered[at];
+        let reading = Reading {
+            slots: one.provider.slots.clone(),
+            at_ms: one.read_at_ms.unwrap_or(now),
+        };
+        let Ok(listing) = self.store.list(&candidate.want.key) else {
+            return 0;
+        };
+        let foreign = foreign(&reading.slots, &listing, own);
+        if let Some(foreign) = foreign.filter(|n| *n > 0) {
+            self.output.detail(&format!(
+                "{}: the server works on {foreign} requests of others, as of {} ms ago",
+                candidate.want.key,
+                reading.age_ms(boot_ms())
+            ));
+        }
+        foreign.unwrap_or(0)
+    }
+
+    fn is_over(&self) -> bool {
+        self.waited() >= self.cli.hold.wait
+    }
+
+    fn pause(&self, time: Duration) -> Result<(), Failure> {
+        let left = self.cli.hold.wait.saturating_sub(self.waited());
+        self.waker.sleep(None, Some(time.min(left)));
+        match self.signals.ending() {
+            Some(signal) => Err(Failure::interrupted(signal)),
+            None => Ok(()),
+        }
+    }
+
+    fn say_what_is_waited_for(&self, left: Duration) {
+        let left = Duration::from_secs(left.as_secs());
+        let ways: Vec<String> = self.listings().iter().map(in_the_way).collect();
+        self.say(&format!(
+            "waiting for a slot, {} left: {}",
+            humantime::format_duration(left),
+            ways.join("; ")
+        ));
+    }
+
+    fn say(&self, text: &str) {
+        self.output.note(text);
+    }
+
+    fn listings(&self) -> Vec<Listing> {
+        let list = |c: &Candidate| self.store.list(&c.want.key).ok();
+        self.candidates.iter().filter_map(list).collect()
+    }
+
+    /// The failure of a wait that is over, told in the report as well.
+    pub(crate) fn no_slot(&self) -> Failure {
+        let listings = self.listings();
+        self.write_refusal(&listings);
+        let ways: Vec<String> = listings.iter().map(in_the_way).collect();
+        let wait = self.cli.hold.wait;
+        let within = if wait.is_zero() {
+            "no slot is free".to_owned()
+        } else {
+            format!("no slot within {}", humantime::format_duration(wait))
+        };
+        Failure::try_again(format!(
+            "{within}: {}; slots are in {}",
+            ways.join("; "),
+            self.store.place()
+        ))
+    }
+}

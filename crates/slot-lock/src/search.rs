@@ -1,0 +1,124 @@
+//! Finding the candidates: those that may be used, or why there is none.
+
+use std::time::Duration;
+
+use baton_cli::Failure;
+use baton_protocol::{Exit, Timestamp};
+
+use crate::candidate::Rejection;
+use crate::cli::OnUnknown;
+use crate::clock::boot_ms;
+use crate::hold::Run;
+use crate::offer::Offer;
+use crate::target::{self, Choice};
+
+/// How often a server of which it is unknown whether it may be used is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+impl Run<'_> {
+    pub(crate) fn find_candidates(&mut self) -> Result<(), Failure> {
+        let target = &self.cli.target;
+        self.candidates = match &target.candidates {
+            None => {
+                let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
+                vec![target::named(target, &self.settings, last)?]
+            }
+            Some(file) => {
+                let text = target::read_candidates(file).map_err(|f| f.at("--candidates"))?;
+                let offer = Offer::parse(&text, Timestamp::now(), boot_ms())
+                    .map_err(|f| f.at(format!("--candidates {}", file.display())))?;
+                self.offer = Some(offer);
+                self.judge_until_known()?.usable
+            }
+        };
+        for candidate in &self.candidates {
+            if candidate.is_assumed {
+                let note = format!(
+                    "{}: nobody says how many slots there are; assuming {} (give --slots, or set `slots` in the configuration)",
+                    candidate.want.key, candidate.want.slots
+                );
+                self.output.note(&note);
+                self.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the hard filters, asking again while nobody may be used and it is not known of all
+    /// why.
+    fn judge_until_known(&mut self) -> Result<Choice, Failure> {
+        let target = &self.cli.target;
+        let mut is_told = false;
+        loop {
+            let Some(offer) = &mut self.offer else {
+                return Ok(Choice::default());
+            };
+            let last_used = |key: &_| self.store.last_used(key);
+            let choice = target::choose(offer, target, &self.settings, last_used);
+            let waits = target.on_unknown == OnUnknown::Wait && !self.cli.hold.wait.is_zero();
+            let is_unknown = choice.rejected.iter().any(Rejection::is_unknown);
+            let over = boot_ms().saturating_sub(self.start_ms) >= millis(self.cli.hold.wait);
+            if !choice.usable.is_empty() || !waits || !is_unknown || over {
+                return self.judged(choice);
+            }
+            if !is_told {
+                is_told = true;
+                let reasons = reasons(&choice.rejected);
+                self.output.note(&format!(
+                    "waiting until a candidate is known to do: {reasons}"
+                ));
+            }
+            for index in 0..offer.offered.len() {
+                if let Err(reason) = offer.refresh(index) {
+                    self.output.detail(&reason);
+                }
+            }
+            if self.waker.sleep(None, Some(ASK_AGAIN))
+                && let Some(signal) = self.signals.ending()
+            {
+                return Err(Failure::interrupted(signal));
+            }
+        }
+    }
+
+    fn judged(&mut self, choice: Choice) -> Result<Choice, Failure> {
+        for rejection in &choice.rejected {
+            let note = format!("left out: {}", rejection.reason());
+            self.output.detail(&note);
+            self.notes.push(note);
+        }
+        if choice.usable.is_empty() {
+            return Err(self.no_candidate(&choice.rejected));
+        }
+        Ok(choice)
+    }
+
+    /// Nobody may be used: the exit code says why, the report and the line name each.
+    fn no_candidate(&self, rejected: &[Rejection]) -> Failure {
+        let all = if rejected.is_empty() {
+            "the document names no provider".into()
+        } else {
+            reasons(rejected)
+        };
+        self.write_refusal(&[]);
+        let is_unavailable = |r: &Rejection| matches!(r, Rejection::Unavailable(_));
+        if rejected.iter().any(Rejection::is_unknown) {
+            let text = format!("no candidate is known to do: {all}");
+            Failure::internal(text).with_exit(Exit::Unknown)
+        } else if rejected.is_empty() || rejected.iter().any(is_unavailable) {
+            Failure::unavailable(format!("no candidate is available: {all}"))
+        } else {
+            let text = format!("no candidate can hold the request: {all}");
+            Failure::internal(text).with_exit(Exit::No)
+        }
+    }
+}
+
+fn reasons(rejected: &[Rejection]) -> String {
+    let reasons: Vec<&str> = rejected.iter().map(Rejection::reason).collect();
+    reasons.join("; ")
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
