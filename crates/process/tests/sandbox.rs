@@ -95,8 +95,7 @@ fn launcher() -> PathBuf {
         .join("examples/launcher");
     assert!(
         launcher.is_file(),
-        "cargo test builds the examples: {}",
-        launcher.display()
+        "`cargo test` builds it; `cargo test --test` does not"
     );
     launcher
 }
