@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use baton_protocol::{Exit, schema_text};
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
-use clap::{Args, Command, Parser};
+use clap::{Arg, ArgAction, Args, Command, Parser};
 use serde_json::{Map, Value};
 
 use crate::{Failure, Output};
@@ -64,10 +64,24 @@ pub trait HasCommon {
 /// The tool's clap command with its name and its version with the commit.
 pub fn command_with_version<C: Parser>(tool: &Tool) -> Command {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BATON_COMMIT"), ")");
-    C::command()
+    compact_help(C::command())
         .name(tool.name)
         .bin_name(tool.name)
         .version(VERSION)
+}
+
+/// Makes `--help` print what `-h` prints, which fits a screen or two; the man page has the rest.
+fn compact_help(command: Command) -> Command {
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|s| s.get_name().to_owned())
+        .collect();
+    let help = Arg::new("help").short('h').long("help");
+    let help = help.action(ArgAction::HelpShort).help("Print this help");
+    let command = command.disable_help_flag(true).arg(help);
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, compact_help)
+    })
 }
 
 /// Runs a tool: parses the command line, calls `body`, reports a failure, returns the exit code.
