@@ -2,6 +2,9 @@
 
 mod calls;
 mod edit;
+mod files;
+mod harness;
+mod text;
 
 /// Runs the tool.
 pub fn main() -> std::process::ExitCode {
