@@ -1,12 +1,35 @@
-//! Do one well-scoped task with an agent loop, and hand it off
+//! Do one well-scoped task with an agent loop, and hand it off.
+//!
+//! The harness carries the model: the scope's files and the failing checks go into the first
+//! message, the task's own checks run after each change and decide when it is done. Pure modules
+//! (`calls`, `edit`, `text`, `harness`) hold the rules; `session` and `tools` are the shell that
+//! asks the server, runs commands and writes files; `run` starts and ends it all.
 
 mod calls;
+mod cli;
 mod edit;
 mod files;
 mod harness;
+mod inputs;
+mod place;
+mod provider;
+mod run;
+mod session;
 mod text;
+mod tools;
+
+use std::process::ExitCode;
+
+use baton_cli::{Tool, ToolKind};
+
+const TOOL: Tool = Tool {
+    name: "worker-run",
+    kind: ToolKind::Doer,
+    reads: &["task/1"],
+    writes: &["handoff/1", "event/1", "error/1"],
+};
 
 /// Runs the tool.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::FAILURE
+pub fn main() -> ExitCode {
+    baton_cli::run(&TOOL, |cli: cli::Cli, output| run::run(&cli, output))
 }

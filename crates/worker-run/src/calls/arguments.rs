@@ -22,11 +22,6 @@ impl Arguments {
         self.values.get(name)?.as_u64()
     }
 
-    /// A switch.
-    pub(crate) fn flag(&self, name: &str) -> bool {
-        self.values.get(name).and_then(Value::as_bool) == Some(true)
-    }
-
     /// Any value.
     pub(crate) fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
@@ -130,9 +125,9 @@ fn take(
 fn coerce(value: Value, param: &Param, repairs: &mut Vec<&'static str>) -> Result<Value, String> {
     let before = value.clone();
     let after = match (param.kind, value) {
-        (ParamType::Any | ParamType::String, value @ Value::String(_))
-        | (ParamType::Boolean, value @ Value::Bool(_)) => value,
-        (ParamType::Any, value) => value,
+        (ParamType::String, value @ Value::String(_))
+        | (ParamType::Boolean, value @ Value::Bool(_))
+        | (ParamType::Any, value) => value,
         (ParamType::String, Value::Number(n)) => Value::String(n.to_string()),
         (ParamType::String, Value::Bool(b)) => Value::String(b.to_string()),
         (ParamType::String, Value::Array(items)) if param.name == "command" => {
@@ -205,9 +200,10 @@ fn whole_number(value: &Value) -> Option<u64> {
 fn shell_line(items: &[Value]) -> Option<String> {
     let words: Vec<&str> = items.iter().map(Value::as_str).collect::<Option<_>>()?;
     match words.as_slice() {
-        ["bash" | "sh" | "/bin/bash" | "/bin/sh", "-c" | "-lc", line] => Some((*line).to_string()),
         [] => None,
-        [line] => Some((*line).to_string()),
+        ["bash" | "sh" | "/bin/bash" | "/bin/sh", "-c" | "-lc", line] | [line] => {
+            Some((*line).to_string())
+        }
         words => Some(
             words
                 .iter()

@@ -1,5 +1,7 @@
 //! Repairing the JSON of a tool call without ever inventing what was cut off.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// Why a text is not the JSON object of a call.
@@ -169,7 +171,10 @@ fn copy_string(chars: &mut Chars<'_>, clean: &mut String, over_escaped: bool) ->
             '\n' => clean.push_str("\\n"),
             '\r' => clean.push_str("\\r"),
             '\t' => clean.push_str("\\t"),
-            c if u32::from(c) < 0x20 => clean.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if u32::from(c) < 0x20 => {
+                // Writing to a string cannot fail.
+                let _ = write!(clean, "\\u{:04x}", u32::from(c));
+            }
             c => clean.push(c),
         }
     }

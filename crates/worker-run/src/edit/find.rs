@@ -44,6 +44,8 @@ pub(crate) struct Place {
     pub(crate) new: String,
 }
 
+type Pass = fn(&str, &str, &str) -> Vec<Place>;
+
 /// All places where `old` stands in `text`, by the strictest way that finds any.
 ///
 /// Both texts have `\n` line ends. The caller judges whether several places are acceptable.
@@ -51,7 +53,6 @@ pub(crate) fn find(text: &str, old: &str, new: &str) -> Option<(How, Vec<Place>)
     if old.is_empty() {
         return None;
     }
-    type Pass = fn(&str, &str, &str) -> Vec<Place>;
     let passes: [(How, Pass); 6] = [
         (How::Exact, exact),
         (How::TrailingSpace, trailing_space),
@@ -88,7 +89,7 @@ fn trailing_space(text: &str, old: &str, new: &str) -> Vec<Place> {
             .iter()
             .zip(file)
             .all(|(w, f)| w.trim_end() == f.trim_end());
-        same.then(|| None)
+        same.then_some(None)
     })
 }
 
@@ -104,7 +105,7 @@ fn unicode(text: &str, old: &str, new: &str) -> Vec<Place> {
             .iter()
             .zip(file)
             .all(|(w, f)| folded(w) == folded(f));
-        same.then(|| None)
+        same.then_some(None)
     })
 }
 

@@ -93,11 +93,6 @@ impl Beneath {
         Ok(bytes)
     }
 
-    /// Whether anything is there.
-    pub(crate) fn exists(&self, path: &str) -> bool {
-        self.open_at(path, OFlags::PATH).is_ok()
-    }
-
     /// Writes a file whole: to a temporary name beside it, then renamed. An existing file keeps its
     /// mode; missing folders are made. A link inside the work tree is followed, never replaced.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
@@ -138,13 +133,6 @@ impl Beneath {
             let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
         }
         written
-    }
-
-    /// Removes a file (not a folder).
-    pub(crate) fn remove(&self, path: &str) -> Result<(), FileError> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-        let folder = self.open_at(folder, OFlags::PATH | OFlags::DIRECTORY)?;
-        rustix::fs::unlinkat(&folder, name, AtFlags::empty()).map_err(|e| os(path, e))
     }
 
     /// The real path inside the work tree behind a link, or the path itself.

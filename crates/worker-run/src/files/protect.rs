@@ -38,8 +38,7 @@ fn is_test_name(name: &str) -> bool {
         || stem.ends_with("_spec")
         || name.contains(".test.")
         || name.contains(".spec.")
-        || name.ends_with(".snap")
-        || name.ends_with(".golden")
+        || matches!(name.rsplit_once('.'), Some((_, "snap" | "golden")))
 }
 
 fn is_build_file(name: &str) -> bool {

@@ -3,4 +3,5 @@
 pub(crate) mod budget;
 pub(crate) mod environment;
 pub(crate) mod guard;
+pub(crate) mod schema;
 pub(crate) mod stop;

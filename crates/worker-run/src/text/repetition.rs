@@ -36,9 +36,10 @@ mod tests {
 
     #[test]
     fn ordinary_code_is_no_repetition() {
-        let code: String = (0..100)
+        let code = (0..100)
             .map(|n| format!("    x[{n}] = {}\n", n * n))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         assert_eq!(repeating_tail(&code), None);
         assert_eq!(repeating_tail(&"=".repeat(120)), None);
     }

@@ -1,0 +1,174 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_cli::{Common, HasCommon, parse_duration, parse_size};
+use baton_protocol::{BaseUrl, TaskId};
+use clap::{Parser, ValueEnum};
+
+const EXAMPLES: &str = "\
+The task is a task/1 document: --task FILE, or stdin, or put together by --prompt and its flags.
+The hand-off (handoff/1) goes to stdout, whatever happens. Exit codes: 0 completed; 1 not completed
+(failed, blocked, overflow, no answer); 2 usage; 3 a budget is spent; 69 server unavailable;
+75 no slot in time; 78 configuration; 124 time limit; 130 Ctrl-C.
+
+Examples:
+  worker-run --task task.json > handoff.json
+  worker-run --prompt 'Fix the off-by-one in page()' --write src/page.py --verify 'python3 test.py'
+  worker-run --role explore --prompt 'Where is the retry logic?' | jq -r .outcome
+  worker-run --task task.json --events - | jq -c 'select(.type == \"tool\")'
+  worker-run --task task.json --dry-run
+  vllm-health | slot-lock --candidates - -- worker-run --task task.json > handoff.json";
+
+/// Do one well-scoped task with a small local model, within bounds, and hand it off.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// The task/1 document; `-` or nothing reads stdin.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) task: Option<PathBuf>,
+    /// What to do, instead of a document.
+    #[arg(long, value_name = "TEXT", conflicts_with = "task")]
+    pub(crate) prompt: Option<String>,
+    /// The role: implementer, worker, explore, planner, reviewer, or a configured one.
+    #[arg(long, value_name = "NAME", requires = "prompt")]
+    pub(crate) role: Option<String>,
+    /// A glob the task may change; repeat it [default: everything].
+    #[arg(long, value_name = "GLOB", requires = "prompt")]
+    pub(crate) write: Vec<String>,
+    /// A glob worth reading first; repeat it.
+    #[arg(long, value_name = "GLOB", requires = "prompt")]
+    pub(crate) read: Vec<String>,
+    /// A command that shows whether it is done; repeat it.
+    #[arg(long, value_name = "COMMAND", requires = "prompt")]
+    pub(crate) verify: Vec<String>,
+    /// The task's name in the hand-off.
+    #[arg(long, value_name = "ID", requires = "prompt", value_parser = task_id)]
+    pub(crate) id: Option<TaskId>,
+    /// The repository, or a folder in it.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) repo: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+    #[command(flatten)]
+    pub(crate) way: WayFlags,
+    #[command(flatten)]
+    pub(crate) limits: LimitFlags,
+
+    /// Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Show the first request, its tokens and the limits; send nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Which server and model.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct ModelFlags {
+    /// The server, instead of the configured ones.
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<BaseUrl>,
+    /// The model [default: `BATON_MODEL`, the configuration's, the server's].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The usable context in tokens [default: `BATON_CONTEXT`, the configuration's, the server's].
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size)]
+    pub(crate) context: Option<u64>,
+    /// A configuration file instead of the user's.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Do not take a slot; the hand-off says so.
+    #[arg(long)]
+    pub(crate) no_slot: bool,
+}
+
+/// How the work is done.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Way of working")]
+pub(crate) struct WayFlags {
+    /// How the model acts: tool calls, whole files, or search/replace blocks in its reply.
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub(crate) mode: ModeFlag,
+    /// Files shown in the first message: auto, none, or paths with commas between.
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    pub(crate) pack: String,
+    /// When the task's checks run: after each changing call, each changing answer, or at the end.
+    #[arg(long, value_name = "WHEN", default_value = "turn")]
+    pub(crate) check_every: CheckEvery,
+}
+
+/// Limits that override the task's.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Limits (before the task's own)")]
+pub(crate) struct LimitFlags {
+    /// Turns of the model.
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u32>,
+    /// The whole task, waiting for a slot not counted.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) wall: Option<Duration>,
+    /// Tokens of one answer.
+    #[arg(long, value_name = "N", value_parser = parse_size)]
+    pub(crate) output_tokens: Option<u64>,
+    /// Waiting for a slot.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) wait: Option<Duration>,
+}
+
+fn task_id(text: &str) -> Result<TaskId, String> {
+    TaskId::new(text)
+}
+
+impl HasCommon for Cli {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+}
+
+/// How the model acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeFlag {
+    /// Tool calls; replies with file blocks are understood as well.
+    Auto,
+    /// Tool calls only.
+    Tools,
+    /// Whole files in fenced blocks, for models that cannot call tools.
+    Whole,
+    /// Search/replace blocks, for such models and long files.
+    Blocks,
+}
+
+/// When the checks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckEvery {
+    /// After each call that changed something.
+    Step,
+    /// After each answer that changed something.
+    Turn,
+    /// When the model says it is done.
+    End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{CommandFactory as _, Parser as _};
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_that_make_a_task_need_a_prompt() {
+        assert!(Cli::try_parse_from(["worker-run", "--write", "src"]).is_err());
+        assert!(Cli::try_parse_from(["worker-run", "--prompt", "x", "--write", "src"]).is_ok());
+        assert!(Cli::try_parse_from(["worker-run", "--prompt", "x", "--task", "t"]).is_err());
+    }
+}

@@ -1,0 +1,247 @@
+//! The shell around everything: files, clock, environment, processes.
+
+use std::time::Instant;
+
+use baton_cli::config::{ConfigFlags, Loaded, load};
+use baton_cli::{Environment, Failure, Output, input};
+use baton_model_server::Client;
+use baton_process::Cancel;
+use baton_prompt::{Role, gather};
+use baton_protocol::{Exit, Handoff, HandoffStatus, Task, Timestamp};
+use baton_repo::Repo;
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::harness::budget::Bounds;
+use crate::inputs::{override_limits, task_from_document, task_from_flags};
+use crate::place::{needs_slot, reexec_under_slot_lock};
+use crate::provider::choose;
+use crate::session::{Checks, Conversation, Events, Job, Ledger, Pack, Session, first, handoff};
+use crate::tools::edits::Seen;
+use crate::tools::shell::Shell;
+use crate::tools::worktree::WorkTree;
+
+/// Runs the tool.
+pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    let env = Environment::from_process();
+    // What can be wrong is said before a slot is waited for.
+    let mut early = match task_from_flags(cli)? {
+        Some(task) => Some(task),
+        None if cli.task.as_ref().is_some_and(|p| p.as_os_str() != "-") => Some(read_task(cli)?),
+        None => None,
+    };
+    let repo = Repo::discover(&cli.repo)
+        .map_err(|error| Failure::usage(format!("--repo {}: {error}", cli.repo.display())))?;
+    let flags = ConfigFlags {
+        config_file: cli.model.config.clone(),
+        urls: cli.model.base_url.iter().cloned().collect(),
+    };
+    let loaded = load(&env, repo.root(), &flags)?;
+    for note in &loaded.notes {
+        output.note(note);
+    }
+    if needs_slot(&env, cli.model.no_slot, cli.dry_run) {
+        loaded.providers()?;
+        let mut limits = early.as_ref().map(|t| t.limits.clone()).unwrap_or_default();
+        limits.queue_ms = cli
+            .limits
+            .wait
+            .map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+            .or(limits.queue_ms);
+        let url = cli.model.base_url.as_ref().map(ToString::to_string);
+        return Err(reexec_under_slot_lock(
+            Bounds::new(&limits).queue,
+            url.as_deref(),
+        ));
+    }
+    let mut task = match early.take() {
+        Some(task) => task,
+        None => read_task(cli)?,
+    };
+    override_limits(&mut task, &cli.limits);
+    let job = job(cli, &env, &loaded, task)?;
+    if cli.dry_run {
+        return dry_run(&job, &repo, output);
+    }
+    work(cli, &env, &job, repo, output)
+}
+
+fn read_task(cli: &Cli) -> Result<Task, Failure> {
+    let file = cli.task.as_deref().filter(|p| p.as_os_str() != "-");
+    let text = input::main_document(file, "a task/1 document (or give --prompt)")?;
+    task_from_document(&text)
+}
+
+fn job(cli: &Cli, env: &Environment, loaded: &Loaded, task: Task) -> Result<Job, Failure> {
+    let role_config = loaded.config.roles.get(&task.role);
+    let bounds = Bounds::new(&task.limits);
+    let system = match role_config.and_then(|r| r.prompt.as_ref()) {
+        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
+            Failure::config(format!(
+                "roles.{}.prompt: {}: {error}",
+                task.role,
+                path.display()
+            ))
+        })?),
+        None => None,
+    };
+    Ok(Job {
+        role: Role::from_name(&task.role, role_config.and_then(|r| r.access)),
+        mode: cli.way.mode,
+        provider: choose(env, &cli.model, loaded, &task.role, &bounds)?,
+        bounds,
+        system,
+        pack: Pack::parse(&cli.way.pack),
+        check_every: cli.way.check_every,
+        task,
+    })
+}
+
+fn work(
+    cli: &Cli,
+    env: &Environment,
+    job: &Job,
+    repo: Repo,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let started_at = Timestamp::now();
+    let cancel = Cancel::install()
+        .map_err(|error| Failure::internal(format!("cannot watch for signals: {error}")))?;
+    let mut ledger = Ledger::default();
+    if env.get("BATON_SLOT").is_none() {
+        ledger.note("no slot was taken (--no-slot)");
+    }
+    let events = Events::open(
+        cli.events.as_deref(),
+        job.task.id.clone(),
+        env.get("BATON_RUN").map(ToString::to_string),
+    )?;
+    let tree = WorkTree::new(repo, &job.task, job.role.writes()).map_err(Failure::input)?;
+    let shell = Shell::new(tree.root(), env, &job.task.sandbox.env)
+        .map_err(|error| Failure::internal(format!("cannot make a temporary folder: {error}")))?;
+    let mut session = Session {
+        client: Client::new(job.provider.endpoint.clone()),
+        checks: Checks::new(job.task.verify.clone()),
+        talk: Conversation::default(),
+        guard: crate::harness::guard::Guard::default(),
+        seen: Seen::default(),
+        known: Vec::new(),
+        patience: crate::session::Patience::default(),
+        repeated: false,
+        learned_window: None,
+        overflow_message: None,
+        job,
+        output,
+        cancel: &cancel,
+        tree,
+        shell,
+        events,
+        ledger,
+        started,
+    };
+    let end = session.run();
+    let document = handoff(&mut session, &end, started_at);
+    if end.exit_code() != Exit::Yes {
+        output.note(&format!("{}: {}", word(end.status), end.reason));
+    }
+    output.document(&document, || text(&document))?;
+    Ok(end.exit_code())
+}
+
+/// Shows what would be sent first. The checks are not run, so nothing is changed either.
+fn dry_run(job: &Job, repo: &Repo, output: &Output) -> Result<Exit, Failure> {
+    let found = gather(repo.root(), &job.task);
+    let cwd = repo.root().display().to_string();
+    let (request, plan) = first(job, &cwd, &found, &[], None);
+    let shown: Vec<&str> = plan.shown.iter().map(|f| f.path.as_str()).collect();
+    let document = json!({
+        "dry_run": true, "task": job.task.id, "role": job.task.role, "provider": job.provider.id,
+        "model": job.provider.model, "context_tokens": job.provider.context,
+        "prompt_tokens": request.tokens(), "parts": request.parts, "files_shown": shown,
+        "limits": {"steps": job.bounds.steps, "requests": job.bounds.requests,
+                   "output_tokens": job.bounds.output_tokens,
+                   "wall_ms": u64::try_from(job.bounds.wall.as_millis()).unwrap_or(u64::MAX)},
+        "messages": request.messages, "tools": request.tools,
+    });
+    output.document(&document, || {
+        let mut lines = vec![format!("first request: {} tokens", request.tokens())];
+        lines.extend(
+            request
+                .parts
+                .iter()
+                .map(|p| format!("  {:>6}  {}", p.tokens, p.part)),
+        );
+        for message in &request.messages {
+            let role = message["role"].as_str().unwrap_or_default();
+            let content = message["content"].as_str().unwrap_or_default();
+            lines.push(format!("--- {role}\n{content}"));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    })?;
+    Ok(Exit::Yes)
+}
+
+fn word(status: HandoffStatus) -> String {
+    serde_json::to_value(status)
+        .ok()
+        .and_then(|v| v.as_str().map(|s| s.replace('_', " ")))
+        .unwrap_or_default()
+}
+
+/// The hand-off for people.
+fn text(handoff: &Handoff) -> String {
+    let mut lines = vec![
+        format!("{}: {}", word(handoff.status), handoff.status_reason),
+        handoff.outcome.clone(),
+    ];
+    for file in &handoff.files_changed {
+        lines.push(format!("  changed  {}", file.path));
+    }
+    for claim in &handoff.verification {
+        lines.push(format!("  check    {} ({})", claim.command, claim.result));
+    }
+    for note in &handoff.notes {
+        lines.push(format!("  note     {note}"));
+    }
+    lines.push(format!(
+        "  {} requests, {} steps, {} s",
+        handoff.usage.requests,
+        handoff.usage.steps,
+        handoff.usage.wall_ms / 1000
+    ));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HandoffStatus, word};
+    use crate::session::End;
+    use baton_protocol::Exit;
+
+    #[test]
+    fn each_status_has_the_exit_code_of_the_contract() {
+        for (status, code) in [
+            (HandoffStatus::Completed, 0),
+            (HandoffStatus::Blocked, 1),
+            (HandoffStatus::Failed, 1),
+            (HandoffStatus::Overflow, 1),
+            (HandoffStatus::NoAnswer, 1),
+            (HandoffStatus::BudgetSpent, 3),
+            (HandoffStatus::TimedOut, 124),
+            (HandoffStatus::Interrupted, 130),
+        ] {
+            assert_eq!(End::new(status, "x").exit_code().code(), code, "{status:?}");
+        }
+        assert_eq!(
+            End::failed("x")
+                .with_exit(Exit::Unavailable)
+                .exit_code()
+                .code(),
+            69
+        );
+        assert_eq!(word(HandoffStatus::NoAnswer), "no answer");
+    }
+}

@@ -1,0 +1,321 @@
+//! One answer of the model: bounded, retried only where that can help.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use baton_model_server::stream::{Shortfall, shortfall};
+use baton_model_server::{CallError, ChatAnswer, Clock, Clocks, ErrorClass, Finish, StreamEvent};
+use baton_protocol::{Exit, HandoffStatus};
+use serde_json::{Map, Value, json};
+
+use super::{End, Session};
+use crate::text::repetition::repeating_tail;
+
+/// An answer shorter than this is not worth a request.
+const LEAST_OUTPUT: u64 = 128;
+/// Kept free of the window, for what a template adds and an estimate misses.
+const MARGIN: u64 = 96;
+/// How often a server that never answered is tried.
+const FIRST_TRIES: u32 = 3;
+
+/// What happened to the request, for the next try.
+#[derive(Debug, Default)]
+struct Tries {
+    failed: u32,
+    timed_out: u32,
+    repeated: u32,
+    waited: Duration,
+}
+
+impl Session<'_> {
+    /// Asks for one answer.
+    pub(crate) fn ask(&mut self) -> Result<ChatAnswer, End> {
+        let mut tries = Tries::default();
+        loop {
+            self.within_bounds()?;
+            let estimate = self.talk.estimate();
+            let Some(room) = self.room(estimate) else {
+                self.compact()?;
+                continue;
+            };
+            let body = self.body(room);
+            self.ledger.usage.requests += 1;
+            self.events.emit(
+                self.output,
+                "request",
+                json!({"number": self.ledger.usage.requests, "prompt_tokens": estimate, "max_tokens": room,
+                       "messages": self.talk.messages.len()}),
+            );
+            match self.send(&body) {
+                Ok((_, Some(period))) => self.repeats_itself(&mut tries, period)?,
+                Ok((answer, None)) => return self.accept(answer, estimate),
+                Err(error) => self.failed(&error, &mut tries)?,
+            }
+        }
+    }
+
+    fn accept(&mut self, answer: ChatAnswer, estimate: u64) -> Result<ChatAnswer, End> {
+        self.ledger.usage.steps += 1;
+        self.ledger.answered(&answer);
+        self.events.emit(
+            self.output,
+            "answer",
+            json!({"finish": answer.finish_reason, "calls": answer.tool_calls.len(),
+                   "content_bytes": answer.content.len(), "reasoning_bytes": answer.reasoning.len(),
+                   "usage": answer.usage.map(|u| json!({"prompt_tokens": u.prompt, "completion_tokens": u.completion,
+                                                        "cached_tokens": u.cached})),
+                   "first_event_ms": answer.timing.first_event_ms, "decode_ms": answer.timing.decode_ms}),
+        );
+        if let Some(usage) = &answer.usage {
+            match shortfall(estimate, usage, self.job.provider.context) {
+                Some(Shortfall::PromptCut { sent, read }) => {
+                    return Err(End::new(
+                        HandoffStatus::Overflow,
+                        format!(
+                            "the server silently cut the prompt: about {sent} tokens were sent and it read {read}; raise its context"
+                        ),
+                    ));
+                }
+                Some(Shortfall::WindowFull { window }) => self.ledger.note(format!(
+                    "an answer filled the window of {window} tokens to the last one"
+                )),
+                None => {}
+            }
+        }
+        self.talk.counted(answer.usage.as_ref());
+        Ok(answer)
+    }
+
+    /// Tokens the answer may have; none if the prompt leaves no room.
+    fn room(&self, estimate: u64) -> Option<u64> {
+        let wish = self.job.bounds.output_tokens;
+        let Some(window) = self.window() else {
+            return Some(wish);
+        };
+        let room = window.saturating_sub(estimate + MARGIN).min(wish);
+        (room >= LEAST_OUTPUT.min(wish)).then_some(room)
+    }
+
+    fn body(&self, max_tokens: u64) -> Value {
+        let provider = &self.job.provider;
+        let mut body = Map::new();
+        if let Some(model) = &provider.model {
+            body.insert("model".into(), json!(model));
+        }
+        body.insert("messages".into(), json!(self.talk.messages));
+        if !self.talk.tools.is_empty() {
+            body.insert("tools".into(), json!(self.talk.tools));
+        }
+        body.insert("max_tokens".into(), json!(max_tokens));
+        for (key, value) in &provider.request {
+            body.insert(key.clone(), value.clone());
+        }
+        self.thinking(&mut body);
+        self.sampling(&mut body);
+        if let (Some(schema), false) = (&self.job.task.result_schema, self.talk.mode().has_tools())
+            && !self.job.role.writes()
+        {
+            body.insert(
+                "response_format".into(),
+                json!({"type": "json_schema", "json_schema": {"name": "result", "schema": schema}}),
+            );
+        }
+        Value::Object(body)
+    }
+
+    fn thinking(&self, body: &mut Map<String, Value>) {
+        let off = self.talk.no_thinking || self.job.bounds.thinking_tokens == Some(0);
+        if off {
+            let kwargs = body
+                .entry("chat_template_kwargs")
+                .or_insert_with(|| json!({}));
+            if let Some(kwargs) = kwargs.as_object_mut() {
+                kwargs.insert("enable_thinking".into(), json!(false));
+            }
+            body.remove("thinking_token_budget");
+        } else if let Some(budget) = self.job.bounds.thinking_tokens {
+            // vLLM honours this field and ignores the keyword of the same meaning.
+            body.insert("thinking_token_budget".into(), json!(budget));
+        }
+    }
+
+    /// Small models that reply with files work best when cold; one that repeats itself gets warmer.
+    fn sampling(&self, body: &mut Map<String, Value>) {
+        let given = body.get("temperature").and_then(Value::as_f64);
+        let base = match given {
+            Some(given) => given,
+            None if self.talk.mode().has_tools() && self.talk.heat == 0 => return,
+            None => 0.2,
+        };
+        let raised = (base + 0.3 * f64::from(self.talk.heat)).min(1.2);
+        // Two digits, so that the bytes do not depend on rounding.
+        body.insert(
+            "temperature".into(),
+            json!((raised * 100.0).round() / 100.0),
+        );
+    }
+
+    /// Sends it. The number is the period of a text that repeats itself without end.
+    fn send(&mut self, body: &Value) -> Result<(ChatAnswer, Option<usize>), CallError> {
+        let clocks = self.clocks();
+        let mut text = String::new();
+        let mut checked = 0;
+        let mut period = None;
+        let started = Instant::now();
+        let mut pieces = 0u64;
+        let output = self.output;
+        let step = self.ledger.usage.steps + 1;
+        let answer = self.client.chat(body, &clocks, self.cancel, &mut |event| {
+            match event {
+                StreamEvent::Content(piece) | StreamEvent::Reasoning(piece) => text.push_str(piece),
+                StreamEvent::Call { arguments, .. } => text.push_str(arguments),
+                StreamEvent::Prefill { processed, total } => {
+                    output.progress(&format!(
+                        "step {step}: reading the prompt, {processed} of {total} tokens"
+                    ));
+                }
+                StreamEvent::Accepted | StreamEvent::Alive => {}
+            }
+            pieces += 1;
+            if pieces % 16 == 1 {
+                output.progress(&format!(
+                    "step {step}: answering, {} characters in {} s",
+                    text.len(),
+                    started.elapsed().as_secs()
+                ));
+            }
+            if text.len() >= checked + 200 {
+                checked = text.len();
+                period = repeating_tail(&text);
+                if period.is_some() {
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let stopped = matches!(answer.finish, Finish::Stopped);
+        Ok((answer, period.filter(|_| stopped)))
+    }
+
+    fn clocks(&self) -> Clocks {
+        let end = self.started + self.job.bounds.wall;
+        self.job.provider.clocks.clone().until(end)
+    }
+
+    /// An endless repetition is hung up on; once more, warmer, and then it is over.
+    fn repeats_itself(&mut self, tries: &mut Tries, period: usize) -> Result<(), End> {
+        tries.repeated += 1;
+        self.ledger.repaired("endless_repetition_stopped");
+        self.events.emit(
+            self.output,
+            "guard",
+            json!({"what": "endless_repetition", "period_bytes": period, "time": tries.repeated}),
+        );
+        self.talk.heat += 1;
+        if tries.repeated >= 2 {
+            return Err(End::failed("the model repeats the same text without end"));
+        }
+        Ok(())
+    }
+
+    /// Decides what a failed request means: another try after a wait, or the end.
+    fn failed(&mut self, error: &CallError, tries: &mut Tries) -> Result<(), End> {
+        self.events.emit(
+            self.output,
+            "retry",
+            json!({"error": error.message, "class": format!("{:?}", error.class), "retryable": error.retryable}),
+        );
+        let never_answered = self.ledger.usage.steps == 0;
+        match &error.class {
+            ErrorClass::Cancelled => return Err(self.interrupted()),
+            ErrorClass::Overflow { limit, .. } => return self.overflowed(*limit, &error.message),
+            ErrorClass::TimedOut(Clock::Deadline) => {
+                return Err(End::new(
+                    HandoffStatus::TimedOut,
+                    "the task's time limit passed during a request",
+                ));
+            }
+            ErrorClass::TimedOut(clock) => {
+                tries.timed_out += 1;
+                if tries.timed_out > 1 || *clock == Clock::Request {
+                    return Err(End::new(HandoffStatus::TimedOut, error.message.clone()));
+                }
+            }
+            ErrorClass::KeyRejected
+            | ErrorClass::UnknownModel
+            | ErrorClass::NotApi
+            | ErrorClass::Tls => {
+                return Err(End::failed(error.message.clone()).with_exit(Exit::Config));
+            }
+            ErrorClass::FeatureOff | ErrorClass::Deterministic | ErrorClass::TooLarge => {
+                return self.deterministic(error);
+            }
+            ErrorClass::Refused | ErrorClass::NoSuchHost
+                if never_answered && tries.failed + 1 >= FIRST_TRIES =>
+            {
+                return Err(End::failed(error.message.clone()).with_exit(Exit::Unavailable));
+            }
+            ErrorClass::Refused
+            | ErrorClass::NoSuchHost
+            | ErrorClass::Busy
+            | ErrorClass::Loading
+            | ErrorClass::Transient
+            | ErrorClass::Cut => {}
+        }
+        tries.failed += 1;
+        let cut = matches!(error.class, ErrorClass::Cut);
+        if (cut && tries.failed > 3) || tries.waited >= self.job.bounds.queue {
+            return Err(End::failed(error.message.clone()).with_exit(Exit::Unavailable));
+        }
+        let wait = error.retry_after.unwrap_or_else(|| backoff(tries.failed));
+        let left = self.job.bounds.wall.saturating_sub(self.started.elapsed());
+        let queue_left = self.job.bounds.queue.saturating_sub(tries.waited);
+        let wait = wait.min(left).min(queue_left.max(Duration::from_millis(1)));
+        self.output.note(&format!(
+            "{}; trying again in {}",
+            error.message,
+            humantime::format_duration(Duration::from_millis(
+                u64::try_from(wait.as_millis()).unwrap_or(0)
+            ))
+        ));
+        tries.waited += wait;
+        if self.cancel.wait(wait) {
+            return Err(self.interrupted());
+        }
+        Ok(())
+    }
+
+    /// A request that will fail again unless it is changed: a field less, or another mode.
+    fn deterministic(&mut self, error: &CallError) -> Result<(), End> {
+        let text = error.message.to_ascii_lowercase();
+        if self.talk.tools.is_empty() || !text.contains("tool") {
+            return Err(End::failed(error.message.clone()));
+        }
+        if self.ledger.usage.steps > 0 {
+            return Err(End::failed(error.message.clone()));
+        }
+        self.output
+            .note("the server takes no tools; the model replies with whole files instead");
+        self.ledger
+            .note("the server takes no tools; the model replied with files");
+        self.without_tools();
+        Ok(())
+    }
+}
+
+/// 1, 2, 4, 8, 15, 15 … seconds.
+fn backoff(failed: u32) -> Duration {
+    let seconds = 1u64 << failed.saturating_sub(1).min(4);
+    Duration::from_secs(seconds.min(15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::backoff;
+
+    #[test]
+    fn waits_grow_to_a_bound() {
+        let seconds: Vec<u64> = (1..8).map(|n| backoff(n).as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 15, 15, 15]);
+    }
+}

@@ -1,0 +1,173 @@
+//! The history: append-only, so that every request shares its prefix with the one before.
+
+use baton_model_server::{ChatAnswer, Usage};
+use baton_prompt::Mode;
+use serde_json::{Map, Value, json};
+
+use super::tokens;
+
+/// Everything said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    /// The messages, in order; the first is the system text.
+    pub(crate) messages: Vec<Value>,
+    /// The tools offered.
+    pub(crate) tools: Vec<Value>,
+    /// How the model acts.
+    pub(crate) mode: Option<Mode>,
+    /// How far the sampling temperature is raised, because it repeated itself.
+    pub(crate) heat: u32,
+    /// Whether thinking is switched off for the rest.
+    pub(crate) no_thinking: bool,
+    /// What the server counted, and for how many messages.
+    known: Option<(usize, u64)>,
+    /// The tokens of the tools, estimated once.
+    tool_tokens: u64,
+}
+
+/// One call as it goes into the history.
+#[derive(Debug, Clone)]
+pub(crate) struct PastCall {
+    /// The server's id.
+    pub(crate) id: String,
+    /// The name of the tool that ran.
+    pub(crate) name: String,
+    /// A JSON object as text.
+    pub(crate) arguments: String,
+}
+
+impl Conversation {
+    /// A conversation that begins with these messages.
+    pub(crate) fn new(messages: Vec<Value>, tools: Vec<Value>, mode: Mode) -> Self {
+        let tool_tokens = tools.iter().map(|t| tokens(&t.to_string())).sum();
+        Self {
+            messages,
+            tools,
+            mode: Some(mode),
+            tool_tokens,
+            ..Self::default()
+        }
+    }
+
+    /// The mode.
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode.unwrap_or(Mode::Tools)
+    }
+
+    /// Adds what the model said. Text is never null, and only whole calls are kept: broken
+    /// arguments in the history make some servers fail on every later turn.
+    pub(crate) fn push_answer(&mut self, answer: &ChatAnswer, calls: &[PastCall]) {
+        let content = if answer.content.is_empty() && calls.is_empty() {
+            "(no answer)"
+        } else {
+            &answer.content
+        };
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        message.insert("content".into(), json!(content));
+        if let (Some(field), false) = (&answer.reasoning_field, answer.reasoning.is_empty()) {
+            message.insert(field.clone(), json!(answer.reasoning));
+        }
+        if !calls.is_empty() {
+            let list: Vec<Value> = calls
+                .iter()
+                .map(|call| {
+                    json!({"id": call.id, "type": "function",
+                           "function": {"name": call.name, "arguments": call.arguments}})
+                })
+                .collect();
+            message.insert("tool_calls".into(), Value::Array(list));
+        }
+        self.messages.push(Value::Object(message));
+    }
+
+    /// Adds the result of a call.
+    pub(crate) fn push_result(&mut self, id: &str, text: &str) {
+        self.messages
+            .push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+
+    /// Adds a word of the harness.
+    pub(crate) fn push_user(&mut self, text: &str) {
+        self.messages.push(json!({"role": "user", "content": text}));
+    }
+
+    /// Adds to the last message, which must be one of ours that was not sent yet.
+    pub(crate) fn append(&mut self, text: &str) {
+        if let Some(content) = self.messages.last_mut().and_then(|m| m.get_mut("content"))
+            && let Some(old) = content.as_str()
+        {
+            *content = json!(format!("{old}\n\n{text}"));
+        }
+    }
+
+    /// Remembers what the server counted for the messages so far; the newest is its own answer.
+    pub(crate) fn counted(&mut self, usage: Option<&Usage>) {
+        if let Some(usage) = usage {
+            self.known = Some((self.messages.len() + 1, usage.total()));
+        }
+    }
+
+    /// The tokens of the next request: the server's own count plus an estimate of what is new.
+    pub(crate) fn estimate(&self) -> u64 {
+        let cost = |message: &Value| tokens(&message.to_string()) + 4;
+        match self.known {
+            Some((messages, known)) => {
+                known + self.messages.iter().skip(messages).map(cost).sum::<u64>()
+            }
+            None => self.tool_tokens + self.messages.iter().map(cost).sum::<u64>(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Conversation, PastCall};
+    use baton_model_server::stream::whole_answer;
+    use baton_prompt::Mode;
+    use serde_json::json;
+
+    fn answer(message: &serde_json::Value) -> baton_model_server::ChatAnswer {
+        whole_answer(&json!({"choices": [{"message": message, "finish_reason": "stop"}]})).unwrap()
+    }
+
+    #[test]
+    fn s34_s27_content_is_a_text_and_thinking_keeps_its_name() {
+        let mut talk = Conversation::new(vec![], vec![], Mode::Tools);
+        let call = PastCall {
+            id: "c1".into(),
+            name: "read".into(),
+            arguments: "{}".into(),
+        };
+        talk.push_answer(
+            &answer(&json!({"content": null, "reasoning": "hm"})),
+            &[call],
+        );
+        assert_eq!(talk.messages[0]["content"], "");
+        assert_eq!(talk.messages[0]["reasoning"], "hm");
+        assert_eq!(talk.messages[0]["tool_calls"][0]["id"], "c1");
+        talk.push_answer(&answer(&json!({"content": ""})), &[]);
+        assert_eq!(talk.messages[1]["content"], "(no answer)");
+        assert!(talk.messages[1].get("tool_calls").is_none());
+    }
+
+    #[test]
+    fn an_estimate_builds_on_what_the_server_counted() {
+        let mut talk = Conversation::new(
+            vec![json!({"role": "user", "content": "x".repeat(4000)})],
+            vec![],
+            Mode::Tools,
+        );
+        let before = talk.estimate();
+        assert!(before > 100);
+        talk.counted(Some(&baton_model_server::Usage {
+            prompt: 50,
+            completion: 10,
+            ..Default::default()
+        }));
+        talk.push_answer(&answer(&json!({"content": "y"})), &[]);
+        assert_eq!(talk.estimate(), 60);
+        talk.push_user("more words");
+        assert!(talk.estimate() > 60 && talk.estimate() < before);
+    }
+}

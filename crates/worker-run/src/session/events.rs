@@ -1,0 +1,70 @@
+//! The event stream.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use baton_cli::{Failure, Output};
+use baton_protocol::{Event, SchemaTag, TaskId, Timestamp};
+use serde_json::{Map, Value};
+
+/// Where events go.
+#[derive(Debug)]
+enum Sink {
+    None,
+    Stdout,
+    File(File),
+}
+
+/// Writes events, one JSON line each, flushed at once.
+#[derive(Debug)]
+pub(crate) struct Events {
+    sink: Sink,
+    task: TaskId,
+    run: Option<String>,
+}
+
+impl Events {
+    /// Opens the stream; `-` is stdout.
+    pub(crate) fn open(
+        path: Option<&Path>,
+        task: TaskId,
+        run: Option<String>,
+    ) -> Result<Self, Failure> {
+        let sink = match path {
+            None => Sink::None,
+            Some(path) if path.as_os_str() == "-" => Sink::Stdout,
+            Some(path) => Sink::File(File::create(path).map_err(|error| {
+                Failure::usage(format!("--events {}: {error}", path.display()))
+            })?),
+        };
+        Ok(Self { sink, task, run })
+    }
+
+    /// Writes one event. A full disk or a closed pipe must not end the work, so errors are dropped.
+    pub(crate) fn emit(&mut self, output: &Output, kind: &str, data: Value) {
+        if matches!(self.sink, Sink::None) {
+            return;
+        }
+        let event = Event {
+            schema: SchemaTag::new(),
+            at: Timestamp::now(),
+            run: self.run.clone(),
+            task: Some(self.task.clone()),
+            kind: kind.into(),
+            data: match data {
+                Value::Object(map) => map,
+                _ => Map::new(),
+            },
+        };
+        match &mut self.sink {
+            Sink::None => {}
+            Sink::Stdout => drop(output.json_line(&event)),
+            Sink::File(file) => {
+                if let Ok(line) = output.redacted_json(&event) {
+                    let _ = writeln!(file, "{line}");
+                }
+            }
+        }
+    }
+}

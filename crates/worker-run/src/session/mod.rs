@@ -1,0 +1,213 @@
+//! One task from its first request to its end. The shell around the pure rules.
+
+mod act;
+mod ask;
+mod bash;
+mod checks;
+mod compact;
+mod conversation;
+mod events;
+mod ledger;
+mod prepare;
+mod report;
+mod turn;
+mod turn_text;
+
+use std::time::Instant;
+
+use baton_cli::Output;
+use baton_model_server::Client;
+use baton_process::Cancel;
+use baton_prompt::Role;
+use baton_protocol::{Exit, HandoffStatus, Task};
+
+use crate::cli::{CheckEvery, ModeFlag};
+use crate::harness::budget::{Bounds, Spent, reached};
+use crate::harness::guard::Guard;
+use crate::harness::stop::{Colour, Facts, Verdict, judge};
+use crate::provider::Provider;
+use crate::tools::edits::Seen;
+use crate::tools::shell::Shell;
+use crate::tools::worktree::{Owner, WorkTree};
+
+pub(crate) use checks::Checks;
+pub(crate) use conversation::Conversation;
+pub(crate) use events::Events;
+pub(crate) use ledger::Ledger;
+pub(crate) use prepare::{Pack, first};
+pub(crate) use report::handoff;
+pub(crate) use turn::Patience;
+
+/// What is to be done, by whom, within which bounds.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// The task.
+    pub(crate) task: Task,
+    /// What it is for.
+    pub(crate) role: Role,
+    /// How the model acts.
+    pub(crate) mode: ModeFlag,
+    /// Its limits.
+    pub(crate) bounds: Bounds,
+    /// Who is asked.
+    pub(crate) provider: Provider,
+    /// A configured system text.
+    pub(crate) system: Option<String>,
+    /// What the first message shows.
+    pub(crate) pack: Pack,
+    /// When checks run.
+    pub(crate) check_every: CheckEvery,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The hand-off's status.
+    pub(crate) status: HandoffStatus,
+    /// Why, in words of the harness.
+    pub(crate) reason: String,
+    /// The exit code, where the status alone does not tell.
+    pub(crate) exit: Option<Exit>,
+}
+
+impl End {
+    pub(crate) fn new(status: HandoffStatus, reason: impl Into<String>) -> Self {
+        Self {
+            status,
+            reason: reason.into(),
+            exit: None,
+        }
+    }
+
+    pub(crate) fn failed(reason: impl Into<String>) -> Self {
+        Self::new(HandoffStatus::Failed, reason)
+    }
+
+    #[must_use]
+    pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
+        self.exit = Some(exit);
+        self
+    }
+
+    /// The process's exit code.
+    pub(crate) fn exit_code(&self) -> Exit {
+        if let Some(exit) = self.exit {
+            return exit;
+        }
+        match self.status {
+            HandoffStatus::Completed => Exit::Yes,
+            HandoffStatus::TimedOut => Exit::TimeLimit,
+            HandoffStatus::BudgetSpent => Exit::Unknown,
+            HandoffStatus::Interrupted => Exit::Signal(2),
+            HandoffStatus::Blocked
+            | HandoffStatus::Failed
+            | HandoffStatus::Overflow
+            | HandoffStatus::NoAnswer => Exit::No,
+        }
+    }
+}
+
+/// A task under way.
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) output: &'a Output,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) client: Client,
+    pub(crate) tree: WorkTree,
+    pub(crate) shell: Shell,
+    pub(crate) checks: Checks,
+    pub(crate) talk: Conversation,
+    pub(crate) guard: Guard,
+    pub(crate) seen: Seen,
+    pub(crate) events: Events,
+    pub(crate) ledger: Ledger,
+    pub(crate) started: Instant,
+    /// All files of the work tree, for lists and hints.
+    pub(crate) known: Vec<String>,
+    /// How often the model had to be reminded.
+    pub(crate) patience: Patience,
+    /// Whether the newest answer equals the one before.
+    pub(crate) repeated: bool,
+    /// A window that an error told.
+    pub(crate) learned_window: Option<u64>,
+    /// The server's words about an overflow.
+    pub(crate) overflow_message: Option<String>,
+}
+
+/// How many tokens a text has, estimated.
+pub(crate) fn tokens(text: &str) -> u64 {
+    baton_tokens::estimate(text).tokens
+}
+
+impl Session<'_> {
+    /// Does the task. There is always an end.
+    pub(crate) fn run(&mut self) -> End {
+        let end = match self.prepare() {
+            Ok(()) => loop {
+                if let Err(end) = self.turn() {
+                    break end;
+                }
+            },
+            Err(end) => end,
+        };
+        self.events.emit(
+            self.output,
+            "end",
+            serde_json::json!({"status": end.status, "reason": end.reason}),
+        );
+        self.output.clear_progress();
+        end
+    }
+
+    /// Ends the task if a signal came or a limit is reached.
+    pub(crate) fn within_bounds(&self) -> Result<(), End> {
+        if self.cancel.is_cancelled() {
+            return Err(self.interrupted());
+        }
+        let spent = Spent {
+            steps: self.ledger.usage.steps,
+            requests: self.ledger.usage.requests,
+            tokens: self.ledger.tokens(),
+            wall: self.started.elapsed(),
+        };
+        match reached(&self.job.bounds, spent) {
+            Some((status, reason)) => Err(End::new(status, reason)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn interrupted(&self) -> End {
+        let signal = self.cancel.signal().unwrap_or(2);
+        End::new(
+            HandoffStatus::Interrupted,
+            format!("ended by signal {signal}"),
+        )
+        .with_exit(Exit::Signal(u8::try_from(signal).unwrap_or(2)))
+    }
+
+    /// Runs the checks if the tree changed since they ran, and judges by the stop rule. The text
+    /// is what the model should hear.
+    pub(crate) fn judge(&mut self, said_done: bool) -> Result<Verdict, End> {
+        let now = self.tree.snapshot().map_err(End::failed)?;
+        self.run_checks(&now)?;
+        let changed = self.tree.changed(&now).map_err(End::failed)?;
+        let names = |owner: Owner| -> Vec<String> {
+            changed
+                .iter()
+                .filter(|path| self.tree.owner(path) == owner)
+                .map(ToString::to_string)
+                .collect()
+        };
+        let all: Vec<String> = changed.iter().map(ToString::to_string).collect();
+        let colours: Vec<Colour> = self.checks.now().iter().map(|run| run.colour).collect();
+        Ok(judge(&Facts {
+            start: self.checks.start(),
+            now: &colours,
+            changed: &all,
+            stray: &names(Owner::Nobody),
+            protected: &names(Owner::Checks),
+            said_done,
+        }))
+    }
+}

@@ -1,0 +1,172 @@
+//! Before the first request: the baseline, and what the first message shows.
+
+use baton_prompt::{
+    Baseline, FirstRequest, Gathered, Inputs, Mode, PackPlan, Role, first_request, gather,
+    plan_pack, render_tree,
+};
+use baton_protocol::Task;
+use serde_json::json;
+
+use super::{Conversation, End, Job, Session, tokens};
+use crate::cli::ModeFlag;
+use crate::harness::stop::Colour;
+
+/// Lines of the file list.
+const TREE_LINES: usize = 40;
+/// Tokens of files shown where the context is unknown, and at most.
+const PACK_TOKENS: u64 = 6000;
+/// Tokens of the repository's own rules.
+const RULE_TOKENS: u64 = 800;
+
+/// What the first message shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Pack {
+    /// What fits of the scope's files.
+    Auto,
+    /// No file, no list.
+    None,
+    /// These files.
+    List(Vec<String>),
+}
+
+impl Pack {
+    /// Reads the flag's value.
+    pub(crate) fn parse(text: &str) -> Self {
+        match text {
+            "auto" => Self::Auto,
+            "none" => Self::None,
+            list => Self::List(list.split(',').map(|p| p.trim().to_string()).collect()),
+        }
+    }
+}
+
+/// The first request of a job.
+pub(crate) fn first(
+    job: &Job,
+    cwd: &str,
+    found: &Gathered,
+    baseline: &[Baseline],
+    forced: Option<Mode>,
+) -> (FirstRequest, PackPlan) {
+    let plan = plan(job, found, baseline);
+    let mode = forced.unwrap_or_else(|| mode(job, &plan));
+    let rules = found
+        .rules
+        .as_deref()
+        .filter(|text| job.pack == Pack::Auto && tokens(text) <= RULE_TOKENS);
+    let tree = (job.pack != Pack::None).then(|| render_tree(&found.paths, TREE_LINES));
+    let request = first_request(
+        &Inputs {
+            task: &job.task,
+            role: job.role,
+            mode,
+            cwd,
+            system: job.system.as_deref(),
+            rules,
+            tree: tree.as_deref(),
+            pack: &plan,
+            baseline,
+        },
+        &tokens,
+    );
+    (request, plan)
+}
+
+/// The mode to start with.
+pub(crate) fn mode(job: &Job, plan: &PackPlan) -> Mode {
+    match job.mode {
+        ModeFlag::Auto | ModeFlag::Tools => Mode::Tools,
+        // A file that was too long to show is too long to repeat.
+        ModeFlag::Whole if plan.left_out.is_empty() => Mode::WholeFile,
+        ModeFlag::Whole | ModeFlag::Blocks => Mode::Blocks,
+    }
+}
+
+fn plan(job: &Job, found: &Gathered, baseline: &[Baseline]) -> PackPlan {
+    let budget = job
+        .provider
+        .context
+        .map_or(PACK_TOKENS, |context| (context / 4).min(PACK_TOKENS));
+    match &job.pack {
+        Pack::None => PackPlan::default(),
+        Pack::Auto => plan_pack(
+            &found.candidates,
+            &mentions(&job.task, job.role, baseline),
+            budget,
+            &tokens,
+        ),
+        Pack::List(paths) => {
+            let mut chosen: Vec<_> = found
+                .candidates
+                .iter()
+                .filter(|file| paths.contains(&file.path))
+                .cloned()
+                .collect();
+            for file in &mut chosen {
+                file.asked = true;
+            }
+            plan_pack(&chosen, "", budget, &tokens)
+        }
+    }
+}
+
+/// Every text in which a person or a check may have named a file.
+fn mentions(task: &Task, role: Role, baseline: &[Baseline]) -> String {
+    let mut texts: Vec<&str> = vec![&task.title, &task.prompt];
+    texts.extend(task.must.iter().map(String::as_str));
+    texts.extend(task.done_when.iter().map(String::as_str));
+    texts.extend(task.narrower.as_deref());
+    if role.writes() {
+        texts.extend(task.verify.iter().map(|v| v.command.as_str()));
+        texts.extend(baseline.iter().map(|b| b.output.as_str()));
+    }
+    texts.join("\n")
+}
+
+impl Session<'_> {
+    /// Runs the baseline and begins the conversation.
+    pub(crate) fn prepare(&mut self) -> Result<(), End> {
+        self.within_bounds()?;
+        self.events.emit(
+            self.output,
+            "start",
+            json!({"role": self.job.task.role, "base": self.tree.base, "provider": self.job.provider.id,
+                   "model": self.job.provider.model, "context_tokens": self.job.provider.context}),
+        );
+        let found = gather(self.tree.root(), &self.job.task);
+        self.known.clone_from(&found.paths);
+        if self.job.role.writes() && !self.job.task.verify.is_empty() {
+            let start = self.tree.snapshot().map_err(End::failed)?;
+            self.run_baseline(&start)?;
+        }
+        let baseline = self.red_checks();
+        let cwd = self.tree.root().display().to_string();
+        let (request, plan) = first(self.job, &cwd, &found, &baseline, None);
+        for file in &plan.shown {
+            self.seen.note(&file.path, file.text.as_bytes());
+            self.ledger.files_read.insert(file.path.clone());
+        }
+        self.events.emit(
+            self.output,
+            "prompt",
+            json!({"parts": request.parts, "tokens": request.tokens()}),
+        );
+        let mode = mode(self.job, &plan);
+        self.talk = Conversation::new(request.messages, request.tools, mode);
+        Ok(())
+    }
+
+    /// The checks that fail, as the first message shows them.
+    pub(crate) fn red_checks(&self) -> Vec<Baseline> {
+        self.checks
+            .now()
+            .iter()
+            .filter(|run| run.colour == Colour::Red)
+            .map(|run| Baseline {
+                command: run.command.clone(),
+                result: run.result.clone(),
+                output: run.output.clone(),
+            })
+            .collect()
+    }
+}

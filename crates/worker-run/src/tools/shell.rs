@@ -1,0 +1,310 @@
+//! Running commands: the model's and the harness's own checks, with a receipt for each.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use baton_cli::Environment;
+use baton_process::{Cancel, Capture, Command, ExitStatus};
+use baton_protocol::{Receipt, ReceiptSource, Timestamp};
+
+use crate::text::clean::clean;
+
+/// Bytes kept of either end of an output; the whole of it goes to a file.
+const KEPT: usize = 256 << 10;
+
+/// Runs commands in the work tree.
+#[derive(Debug)]
+pub(crate) struct Shell {
+    root: PathBuf,
+    tmp: tempfile::TempDir,
+    env: Vec<(String, String)>,
+    /// The folder the model's next command starts in.
+    cwd: PathBuf,
+    next: u32,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    /// The proof; the trees are filled in by whoever took them.
+    pub(crate) receipt: Receipt,
+    /// Its output as a terminal would show it.
+    pub(crate) text: String,
+    /// Where the whole output is.
+    pub(crate) log: PathBuf,
+    /// Whether we were told to end.
+    pub(crate) cancelled: bool,
+    /// Processes it left behind, which were killed.
+    pub(crate) killed: usize,
+}
+
+impl Ran {
+    /// Whether it ended by itself with code 0.
+    pub(crate) fn passed(&self) -> bool {
+        self.receipt.exit_code == Some(0) && !self.receipt.timed_out
+    }
+
+    /// How it ended, in words.
+    pub(crate) fn result(&self) -> String {
+        let seconds = self.receipt.duration_ms / 1000;
+        match (
+            self.receipt.timed_out,
+            self.receipt.exit_code,
+            self.receipt.signal,
+        ) {
+            (true, _, _) => format!("ended by the time limit after {seconds} s"),
+            (_, Some(code), _) => format!("exit code {code}"),
+            (_, None, Some(signal)) => format!("killed by signal {signal}"),
+            (_, None, None) => "ended in an unknown way".into(),
+        }
+    }
+}
+
+/// One command to run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Order<'a> {
+    /// The line for bash.
+    pub(crate) command: &'a str,
+    /// Who wants it.
+    pub(crate) source: ReceiptSource,
+    /// Its time limit.
+    pub(crate) limit: Duration,
+}
+
+impl Shell {
+    /// A shell for the work tree at `root`. `extra` names variables the task lets through.
+    pub(crate) fn new(root: &Path, env: &Environment, extra: &[String]) -> std::io::Result<Self> {
+        let tmp = tempfile::Builder::new().prefix("baton-worker-").tempdir()?;
+        std::fs::create_dir(tmp.path().join("tmp"))?;
+        std::fs::create_dir(tmp.path().join("output"))?;
+        let scratch = tmp.path().join("tmp").display().to_string();
+        Ok(Self {
+            root: root.to_path_buf(),
+            env: environment(env, extra, &scratch),
+            cwd: root.to_path_buf(),
+            tmp,
+            next: 1,
+        })
+    }
+
+    /// The folder with the whole outputs.
+    pub(crate) fn outputs(&self) -> PathBuf {
+        self.tmp.path().join("output")
+    }
+
+    /// Where the model's next command starts, relative to the root.
+    pub(crate) fn place(&self) -> String {
+        relative(&self.root, &self.cwd)
+    }
+
+    /// Runs a command of the model: its `cd` lasts, as long as it stays inside the work tree.
+    /// The second value says so if the folder had to be changed.
+    pub(crate) fn run_for_model(
+        &mut self,
+        order: Order<'_>,
+        cancel: &Cancel,
+    ) -> Result<(Ran, Option<String>), String> {
+        let mut note = None;
+        if !self.cwd.is_dir() {
+            note = Some(format!(
+                "{} does not exist any more; this ran in the root",
+                self.place()
+            ));
+            self.cwd.clone_from(&self.root);
+        }
+        let place_file = self.tmp.path().join("cwd");
+        let _ = std::fs::remove_file(&place_file);
+        let line = format!(
+            "trap 'pwd -P > {} 2>/dev/null' EXIT\n{}",
+            shell_word(&place_file.display().to_string()),
+            order.command
+        );
+        let ran = self.run_line(order, &line, &self.cwd.clone(), cancel)?;
+        if let Ok(text) = std::fs::read_to_string(&place_file) {
+            let new = PathBuf::from(text.trim_end_matches('\n'));
+            if new.starts_with(&self.root) {
+                self.cwd = new;
+            } else if !new.as_os_str().is_empty() {
+                note = Some(
+                    "cd led out of the repository; the next command starts in its root".into(),
+                );
+                self.cwd.clone_from(&self.root);
+            }
+        }
+        Ok((ran, note))
+    }
+
+    /// Runs a check, always from the root.
+    pub(crate) fn run_check(&mut self, order: Order<'_>, cancel: &Cancel) -> Result<Ran, String> {
+        self.run_line(order, order.command, &self.root.clone(), cancel)
+    }
+
+    fn run_line(
+        &mut self,
+        order: Order<'_>,
+        line: &str,
+        cwd: &Path,
+        cancel: &Cancel,
+    ) -> Result<Ran, String> {
+        let id = format!("r{}", self.next);
+        self.next += 1;
+        let log = self.outputs().join(format!("{id}.txt"));
+        let started_at = Timestamp::now();
+        let capture = Capture {
+            head: KEPT,
+            tail: KEPT,
+            ..Capture::default()
+        }
+        .to_file(&log);
+        let mut command = Command::shell(line)
+            .cwd(cwd)
+            .env_clear()
+            .capture(capture)
+            .merge_stderr()
+            .timeout(order.limit)
+            .grace(Duration::from_millis(500))
+            .hunt();
+        for (name, value) in &self.env {
+            command = command.env(name, value);
+        }
+        let outcome = command
+            .run(cancel)
+            .map_err(|error| format!("cannot run a shell in {}: {error}", cwd.display()))?;
+        let mut bytes = outcome.stdout.head.clone();
+        if outcome.stdout.omitted() > 0 {
+            let hole = format!("\n[… {} bytes left out …]\n", outcome.stdout.omitted());
+            bytes.extend_from_slice(hole.as_bytes());
+        }
+        bytes.extend_from_slice(&outcome.stdout.tail);
+        let (exit_code, signal) = match outcome.exit {
+            ExitStatus::Code(code) => (Some(code), None),
+            ExitStatus::Signal(signal) => (None, Some(signal)),
+        };
+        Ok(Ran {
+            receipt: Receipt {
+                id,
+                source: order.source,
+                command: order.command.to_string(),
+                cwd: relative(&self.root, cwd),
+                exit_code,
+                signal,
+                timed_out: outcome.timed_out,
+                started_at,
+                duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+                tree_before: None,
+                tree_after: None,
+                output_sha256: outcome.stdout.sha256.clone(),
+                output_bytes: outcome.stdout.total,
+            },
+            text: clean(&bytes),
+            log,
+            cancelled: outcome.cancelled,
+            killed: outcome.leftovers.len(),
+        })
+    }
+}
+
+/// Variables that make tools work; everything else, keys first of all, stays out.
+const PASSED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "CARGO_TARGET_DIR",
+    "GOPATH",
+    "GOROOT",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOFLAGS",
+    "JAVA_HOME",
+    "MAVEN_HOME",
+    "GRADLE_USER_HOME",
+    "NVM_DIR",
+    "NODE_PATH",
+    "NPM_CONFIG_CACHE",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "GEM_HOME",
+    "GEM_PATH",
+    "RBENV_ROOT",
+    "LD_LIBRARY_PATH",
+    "PKG_CONFIG_PATH",
+    "CC",
+    "CXX",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NIX_PATH",
+];
+
+/// Values that keep programs from asking, paging, editing and colouring. Editors fail rather than
+/// accept: `GIT_SEQUENCE_EDITOR=true` would run a rebase with its default list.
+const FIXED: &[(&str, &str)] = &[
+    ("CI", "1"),
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "false"),
+    ("EDITOR", "false"),
+    ("VISUAL", "false"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("SSH_ASKPASS", "false"),
+    ("SSH_ASKPASS_REQUIRE", "never"),
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("PYTHONUNBUFFERED", "1"),
+    ("PIP_NO_INPUT", "1"),
+    ("npm_config_yes", "true"),
+    ("npm_config_fund", "false"),
+    ("npm_config_audit", "false"),
+    ("CARGO_TERM_COLOR", "never"),
+    ("CARGO_TERM_PROGRESS_WHEN", "never"),
+];
+
+fn environment(env: &Environment, extra: &[String], scratch: &str) -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> = PASSED
+        .iter()
+        .copied()
+        .chain(extra.iter().map(String::as_str))
+        .filter_map(|name| Some((name.to_string(), env.get(name)?.to_string())))
+        .collect();
+    out.extend(
+        FIXED
+            .iter()
+            .map(|(n, v)| ((*n).to_string(), (*v).to_string())),
+    );
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        out.push((name.into(), scratch.into()));
+    }
+    out
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    match path.strip_prefix(root) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".into(),
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+#[path = "shell_tests.rs"]
+mod tests;
