@@ -15,7 +15,7 @@ pub enum RepoError {
     Bare(PathBuf),
     /// Git itself could not be started.
     #[error("cannot run git: {0}; install git or put it on PATH")]
-    NoGit(std::io::Error),
+    NoGit(baton_process::SpawnError),
     /// A revision that does not exist here.
     #[error("`{0}` names no commit or tree of this repository")]
     UnknownRevision(String),

@@ -1,16 +1,17 @@
 //! Runs git so that neither the user's nor the repository's settings change what it does or says.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use baton_process::{Cancel, Capture, Command, ExitStatus, Output, SpawnError, Stdin};
 
 use crate::error::RepoError;
 
 /// How long one git command may take before it is ended.
 const LIMIT: Duration = Duration::from_secs(300);
+/// The most output that is read; nothing a repository says of itself is longer.
+const LONGEST_OUTPUT: usize = 1 << 30;
 /// Pauses between attempts when another process holds a lock; their sum is the patience.
 const LOCK_PAUSES_MS: [u64; 9] = [10, 20, 50, 100, 200, 400, 800, 1600, 3200];
 
@@ -66,6 +67,17 @@ const FOREIGN_VARIABLES: [&str; 22] = [
     "GIT_SHALLOW_FILE",
 ];
 
+/// What makes git speak plainly and never ask.
+const FIXED_VARIABLES: [(&str, &str); 7] = [
+    ("LC_ALL", "C"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_SEQUENCE_EDITOR", "false"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+];
+
 /// A git command about to run.
 pub(crate) struct Git {
     dir: PathBuf,
@@ -73,7 +85,7 @@ pub(crate) struct Git {
     env: Vec<(&'static str, OsString)>,
     stdin: Vec<u8>,
     settings: Vec<(String, String)>,
-    limit: Duration,
+    cancel: Cancel,
 }
 
 /// What a git command said. A code other than 0 is not an error yet.
@@ -94,7 +106,7 @@ impl Git {
             env: Vec::new(),
             stdin: Vec::new(),
             settings: Vec::new(),
-            limit: LIMIT,
+            cancel: Cancel::new(),
         }
     }
 
@@ -111,6 +123,12 @@ impl Git {
 
     pub(crate) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// Ends it (by TERM, so that it removes its locks) when the caller is cancelled.
+    pub(crate) fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
         self
     }
 
@@ -149,7 +167,9 @@ impl Git {
                 return Ok(said);
             }
             // The lock's owner is at work; the file is never ours to delete.
-            std::thread::sleep(Duration::from_millis(pause));
+            if self.cancel.wait(Duration::from_millis(pause)) {
+                return Err(RepoError::Cancelled);
+            }
             waited_ms += pause;
         }
         let said = self.once()?;
@@ -160,98 +180,77 @@ impl Git {
     }
 
     fn once(&self) -> Result<Said, RepoError> {
-        let mut child = self.command().spawn().map_err(RepoError::NoGit)?;
-        let (sender, receiver) = channel();
-        let stdout = child.stdout.take();
-        let stderr = child.stderr.take();
-        let stdin = child.stdin.take();
-        std::thread::scope(|scope| {
-            if let Some(mut pipe) = stdin {
-                // Git may stop reading early; that it then fails is told by its exit code.
-                scope.spawn(move || pipe.write_all(&self.stdin));
-            }
-            if let Some(pipe) = stdout {
-                let sender = sender.clone();
-                scope.spawn(move || sender.send((true, drain(pipe))));
-            }
-            if let Some(pipe) = stderr {
-                scope.spawn(move || sender.send((false, drain(pipe))));
-            }
-            self.collect(&mut child, &receiver)
-        })
-    }
-
-    fn collect(
-        &self,
-        child: &mut Child,
-        receiver: &Receiver<(bool, Vec<u8>)>,
-    ) -> Result<Said, RepoError> {
-        let deadline = Instant::now() + self.limit;
-        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match receiver.recv_timeout(left) {
-                Ok((true, bytes)) => stdout = bytes,
-                Ok((false, bytes)) => stderr = bytes,
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    // Ending it closes the pipes, which ends the readers.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(RepoError::TimedOut {
-                        command: self.shown(),
-                        limit_ms: u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX),
-                    });
-                }
-            }
+        let outcome = self.command().run(&self.cancel).map_err(|e| match e {
+            SpawnError::NotFound { .. } | SpawnError::NotExecutable { .. } => RepoError::NoGit(e),
+            // A working directory that is not there is told by git itself (`-C`).
+            other => RepoError::Git {
+                command: self.shown(),
+                status: "not started".into(),
+                stderr: other.to_string(),
+            },
+        })?;
+        if outcome.cancelled {
+            return Err(RepoError::Cancelled);
         }
-        let status = child
-            .wait()
-            .map_err(RepoError::io("cannot wait for git to end"))?;
+        if outcome.timed_out {
+            return Err(RepoError::TimedOut {
+                command: self.shown(),
+                limit_ms: u64::try_from(LIMIT.as_millis()).unwrap_or(u64::MAX),
+            });
+        }
         Ok(Said {
-            code: status.code(),
-            stdout,
-            stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
+            code: match outcome.exit {
+                ExitStatus::Code(code) => Some(code),
+                ExitStatus::Signal(_) => None,
+            },
+            stderr: outcome.stderr.text().trim().to_owned(),
+            stdout: outcome.stdout.bytes().ok_or_else(|| RepoError::Output {
+                command: self.shown(),
+                what: "it is longer than 1 GiB".into(),
+            })?,
             command: self.shown(),
         })
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new("git");
-        command
+        let mut command = Command::new("git")
             .arg("--no-optional-locks")
-            .arg("--literal-pathspecs");
-        command.arg("-C").arg(&self.dir).args(&self.args);
-        for name in FOREIGN_VARIABLES {
-            command.env_remove(name);
+            .args((!self.is_without_pathspecs()).then_some("--literal-pathspecs"))
+            .arg("-C")
+            .arg(&self.dir)
+            .args(&self.args)
+            .stdout(Output::Capture(Capture::all(LONGEST_OUTPUT)))
+            .timeout(LIMIT)
+            // A git that is killed leaves its lock behind, which nobody may delete; so it may
+            // finish even when we are killed.
+            .die_with_us(false);
+        if !self.stdin.is_empty() {
+            command = command.stdin(Stdin::Bytes(self.stdin.clone()));
         }
-        command
-            .env("LC_ALL", "C")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_EDITOR", "false")
-            .env("GIT_SEQUENCE_EDITOR", "false")
-            .env("GIT_PAGER", "cat")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env(
-                "GIT_CONFIG_COUNT",
-                (SETTINGS.len() + self.settings.len()).to_string(),
-            )
-            .envs(self.env.iter().map(|(k, v)| (k, v)))
-            .stdin(if self.stdin.is_empty() {
-                Stdio::null()
-            } else {
-                Stdio::piped()
-            })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        for name in FOREIGN_VARIABLES {
+            command = command.env_remove(name);
+        }
+        for (name, value) in FIXED_VARIABLES {
+            command = command.env(name, value);
+        }
+        for (name, value) in &self.env {
+            command = command.env(name, value);
+        }
         // Not `-c name=value`: a section's name may hold `=`, and would then slip through.
         let own = self.settings.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+        let count = SETTINGS.len() + self.settings.len();
+        command = command.env("GIT_CONFIG_COUNT", count.to_string());
         for (i, (name, value)) in SETTINGS.into_iter().chain(own).enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{i}"), name);
-            command.env(format!("GIT_CONFIG_VALUE_{i}"), value);
+            command = command
+                .env(format!("GIT_CONFIG_KEY_{i}"), name)
+                .env(format!("GIT_CONFIG_VALUE_{i}"), value);
         }
         command
+    }
+
+    /// `check-ignore` takes names, not patterns, and refuses to be told so.
+    fn is_without_pathspecs(&self) -> bool {
+        self.args.first().is_some_and(|a| a == "check-ignore")
     }
 
     /// The command for an error message: without our settings, and not longer than a line.
@@ -264,13 +263,6 @@ impl Git {
         }
         line
     }
-}
-
-fn drain(mut pipe: impl Read) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // A read error ends the output; the exit code says whether it mattered.
-    let _ = pipe.read_to_end(&mut bytes);
-    bytes
 }
 
 impl Said {

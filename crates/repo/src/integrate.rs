@@ -4,7 +4,7 @@ use crate::error::{RepoError, list};
 use crate::git::Git;
 use crate::id::ObjectId;
 use crate::path::GitPath;
-use crate::repo::Repo;
+use crate::repo::{Repo, split_names};
 
 /// The outcome of a rebase or a cherry-pick. A conflict is a normal one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,7 @@ impl Repo {
                 "--no-ext-diff",
             ])
             .ok()?;
-        let names = unmerged.stdout.split(|b| *b == 0).filter(|n| !n.is_empty());
-        let paths: Vec<GitPath> = names.map(GitPath::new).collect();
+        let paths = split_names(&unmerged.stdout);
         self.abort_operation()?;
         if paths.is_empty() {
             return Err(said.into_error());

@@ -17,6 +17,7 @@ mod git;
 mod globs;
 mod id;
 mod integrate;
+mod materialise;
 mod path;
 mod raw;
 mod repo;

@@ -4,6 +4,8 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use baton_process::Cancel;
+
 use crate::error::RepoError;
 use crate::git::{Git, Said};
 use crate::id::ObjectId;
@@ -16,6 +18,7 @@ pub struct Repo {
     root: PathBuf,
     git_dir: PathBuf,
     common_dir: PathBuf,
+    cancel: Cancel,
     /// Settings that switch off what this repository's own config would run.
     guards: OnceLock<Vec<(String, String)>>,
     scratch: Mutex<Option<Scratch>>,
@@ -69,9 +72,17 @@ impl Repo {
             root: next(),
             git_dir: next(),
             common_dir: next(),
+            cancel: Cancel::new(),
             guards: OnceLock::new(),
             scratch: Mutex::new(None),
         })
+    }
+
+    /// The same repository, whose git commands end when the caller is cancelled.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
     }
 
     /// The root of the work tree.
@@ -155,6 +166,44 @@ impl Repo {
         Ok(ObjectId::new(&said.line()))
     }
 
+    /// Those of the names that git ignores.
+    pub fn ignored(&self, names: &[GitPath]) -> Result<Vec<GitPath>, RepoError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut input = Vec::new();
+        for name in names {
+            input.extend_from_slice(name.as_bytes());
+            input.push(0);
+        }
+        let said = self
+            .git(["check-ignore", "-z", "--stdin"])
+            .stdin(input)
+            .said()?;
+        match said.code {
+            Some(0 | 1) => Ok(split_names(&said.stdout)),
+            _ => Err(said.into_error()),
+        }
+    }
+
+    /// The paths that `.gitmodules` of a tree or commit declares.
+    pub fn submodule_paths(&self, revision: &str) -> Result<Vec<GitPath>, RepoError> {
+        let blob = format!("{revision}:.gitmodules");
+        if self.find(&blob)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let said = self
+            .reading(["config", "-z", "--blob"])
+            .args([blob.as_str(), "--get-regexp", r"^submodule\..*\.path$"])
+            .said()?;
+        let pairs = split_names(&said.stdout);
+        let paths = pairs.iter().filter_map(|pair| {
+            let cut = pair.as_bytes().iter().position(|b| *b == b'\n')?;
+            Some(GitPath::new(&pair.as_bytes()[cut + 1..]))
+        });
+        Ok(paths.collect())
+    }
+
     pub(crate) fn find(&self, revision: &str) -> Result<Option<ObjectId>, RepoError> {
         let said = self
             .reading(["rev-parse", "--verify", "--quiet", "--end-of-options"])
@@ -165,7 +214,9 @@ impl Repo {
 
     /// A git command in this work tree.
     pub(crate) fn git<const N: usize>(&self, args: [&str; N]) -> Git {
-        Git::new(&self.root, args).settings(self.guards())
+        Git::new(&self.root, args)
+            .settings(self.guards())
+            .cancel(&self.cancel)
     }
 
     /// A git command that only reads, and also sees the objects of private snapshots.
@@ -180,6 +231,10 @@ impl Repo {
             ),
             None => git,
         }
+    }
+
+    pub(crate) const fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     pub(crate) fn scratch(&self) -> MutexGuard<'_, Option<Scratch>> {
@@ -229,4 +284,10 @@ pub(crate) fn parse_id(said: &Said) -> Result<ObjectId, RepoError> {
         command: said.command.clone(),
         what: format!("`{line}` is not an object id"),
     })
+}
+
+/// The names of a list that NUL bytes part.
+pub(crate) fn split_names(bytes: &[u8]) -> Vec<GitPath> {
+    let names = bytes.split(|b| *b == 0).filter(|n| !n.is_empty());
+    names.map(GitPath::new).collect()
 }

@@ -159,15 +159,21 @@ impl Repo {
 
 /// A folder as `GIT_ALTERNATE_OBJECT_DIRECTORIES` wants it: quoted, for a colon would part it.
 pub(crate) fn alternate(folder: &Path) -> OsString {
+    OsString::from_vec(alternate_line(folder))
+}
+
+/// A folder as `objects/info/alternates` and the variable want it, quoted as C quotes.
+pub(crate) fn alternate_line(folder: &Path) -> Vec<u8> {
     let mut quoted = b"\"".to_vec();
     for byte in folder.as_os_str().as_bytes() {
-        if matches!(byte, b'"' | b'\\') {
-            quoted.push(b'\\');
+        match byte {
+            b'\n' => quoted.extend_from_slice(b"\\n"),
+            b'"' | b'\\' => quoted.extend_from_slice(&[b'\\', *byte]),
+            _ => quoted.push(*byte),
         }
-        quoted.push(*byte);
     }
     quoted.push(b'"');
-    OsString::from_vec(quoted)
+    quoted
 }
 
 fn stamp(index: &Path) -> Option<(SystemTime, u64, u64)> {

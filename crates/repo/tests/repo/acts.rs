@@ -331,3 +331,57 @@ fn o12_a_detached_head_is_told_from_a_branch() {
         (None, Some("main"))
     );
 }
+
+#[test]
+fn a_tree_is_written_out_apart_from_the_repository() {
+    let t = TestRepo::with(&[("a", "1\n"), (".gitignore", "ignored\n")]);
+    t.write("a", "2\n");
+    t.write("sub/new", "3\n");
+    t.write("ignored", "x\n");
+    let repo = t.open();
+    let tree = repo.snapshot().unwrap();
+    let before = t.git_state();
+    let there = tempfile::tempdir().unwrap();
+    repo.materialise(tree.as_str(), there.path()).unwrap();
+    let text = |name: &str| fs::read_to_string(there.path().join(name)).unwrap();
+    assert_eq!((text("a"), text("sub/new")), ("2\n".into(), "3\n".into()));
+    assert!(!there.path().join("ignored").exists());
+    let copy = baton_repo::Repo::discover(there.path()).unwrap();
+    assert!(copy.dirty().unwrap().is_empty());
+    assert_eq!(copy.snapshot().unwrap(), tree);
+    let log = git_in(there.path(), &["log", "--format=%s"]);
+    assert_eq!(
+        String::from_utf8_lossy(&log.stdout),
+        "the tree under test\nstart\n"
+    );
+    assert_eq!(t.git_state(), before);
+    // Also before the first commit.
+    let t = TestRepo::empty();
+    t.write("a", "1\n");
+    let repo = t.open();
+    let there = tempfile::tempdir().unwrap();
+    repo.materialise(repo.snapshot().unwrap().as_str(), there.path())
+        .unwrap();
+    assert!(there.path().join("a").exists());
+}
+
+#[test]
+fn ignored_names_and_submodules_are_listed() {
+    let t = TestRepo::with(&[
+        (".gitignore", "*.log\n"),
+        (
+            ".gitmodules",
+            "[submodule \"x\"]\n\tpath = sub dir\n\turl = ../x\n",
+        ),
+    ]);
+    let repo = t.open();
+    let asked = ["a.log", "b.txt", "d/\"q\".log"].map(GitPath::from);
+    assert_eq!(
+        repo.ignored(&asked).unwrap(),
+        [asked[0].clone(), asked[2].clone()]
+    );
+    assert_eq!(
+        repo.submodule_paths("HEAD").unwrap(),
+        [GitPath::from("sub dir")]
+    );
+}
