@@ -1,0 +1,137 @@
+//! The facts of git, and how sure they are.
+
+use baton_protocol::{Changes, Check};
+use baton_repo::{ChangeSet, GitPath, HeadAtBase, Mode};
+
+use super::{count, fail, list, pass, skipped, unknown, warning};
+
+/// Where the base came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BaseSource {
+    Flag,
+    Task,
+    Handoff,
+    Head,
+}
+
+/// `base`: it is known what the work is measured against.
+pub(crate) fn base(source: BaseSource, facts: &ChangeSet) -> Check {
+    let tree = &facts.base.tree;
+    match (source, &facts.base.head) {
+        (BaseSource::Head, _) => warning(
+            "base",
+            "no base was recorded (task.base, --base), so HEAD is it: commits of the worker are not seen",
+        ),
+        (_, HeadAtBase::Unknown) => warning(
+            "base",
+            format!(
+                "tree {tree} belongs to no commit of this branch: commits that were undone again are not seen"
+            ),
+        ),
+        (BaseSource::Flag, _) => pass("base", format!("tree {tree}, by --base")),
+        (BaseSource::Task, _) => pass("base", format!("tree {tree}, by the task")),
+        (BaseSource::Handoff, _) => pass(
+            "base",
+            format!("tree {tree}, recorded by the worker's harness"),
+        ),
+    }
+}
+
+/// `state`: where the changes sit. A dirty tree is not "already merged", a clean one not "unchanged".
+pub(crate) fn state(facts: &ChangeSet) -> Check {
+    let unmerged: Vec<_> = facts
+        .status
+        .iter()
+        .filter(|e| e.unmerged)
+        .map(|e| &e.path)
+        .collect();
+    if !unmerged.is_empty() {
+        return fail("state", format!("in conflict: {}", list(unmerged)));
+    }
+    let parts = [
+        (facts.committed_paths().len(), "committed"),
+        (facts.staged_paths().len(), "staged"),
+        (facts.unstaged_paths().len(), "unstaged"),
+        (facts.untracked_paths().len(), "untracked"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
+    let detail = if parts.is_empty() {
+        "nothing differs from the base".to_owned()
+    } else {
+        format!("changed files: {}", parts.join(", "))
+    };
+    pass("state", detail)
+}
+
+/// `names`: every changed name can be written down.
+pub(crate) fn names(facts: &ChangeSet) -> Check {
+    let odd: Vec<&GitPath> = facts
+        .touched()
+        .into_iter()
+        .filter(|p| p.to_str().is_none())
+        .collect();
+    if odd.is_empty() {
+        pass("names", "all are UTF-8")
+    } else {
+        fail("names", format!("not UTF-8: {}", list(odd)))
+    }
+}
+
+/// `embedded`: no repository was put inside the repository.
+pub(crate) fn embedded(facts: &ChangeSet, submodules: &[String]) -> Check {
+    let changes = facts.net.iter().chain(&facts.committed);
+    let mut links: Vec<&GitPath> = changes
+        .filter(|c| c.new_mode == Mode::Submodule && c.old_mode != Mode::Submodule)
+        .map(|c| &c.path)
+        .filter(|p| !submodules.iter().any(|s| s.as_bytes() == p.as_bytes()))
+        .collect();
+    links.sort();
+    links.dedup();
+    if links.is_empty() {
+        pass("embedded", "no repository inside the repository")
+    } else {
+        fail(
+            "embedded",
+            format!(
+                "a repository of its own, whose files git does not see: {}",
+                list(links)
+            ),
+        )
+    }
+}
+
+/// `effect`: the work has one, or the commands show that none was needed.
+pub(crate) fn effect(facts: &ChangeSet, writes: bool, verified: bool) -> Check {
+    let touched = facts.touched().len();
+    if touched > 0 {
+        pass("effect", format!("{} changed", count(touched, "file")))
+    } else if !writes {
+        skipped("effect", "the task may change nothing")
+    } else if verified {
+        warning(
+            "effect",
+            "nothing was changed, though the task's commands pass as it is",
+        )
+    } else {
+        unknown(
+            "effect",
+            "nothing was changed, and nothing shows that nothing had to be",
+        )
+    }
+}
+
+/// The changed names by where the change sits.
+pub(crate) fn summary(facts: &ChangeSet) -> Changes {
+    let names = |paths: Vec<&GitPath>| paths.into_iter().map(ToString::to_string).collect();
+    Changes {
+        committed: names(facts.committed_paths()),
+        staged: names(facts.staged_paths()),
+        unstaged: names(facts.unstaged_paths()),
+        untracked: names(facts.untracked_paths()),
+        ..Changes::default()
+    }
+}

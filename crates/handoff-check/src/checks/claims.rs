@@ -1,0 +1,170 @@
+//! Claimed files against changed files.
+
+use std::collections::BTreeSet;
+
+use baton_protocol::{Changes, Check, FileNote};
+use baton_repo::{Change, ChangeKind, ChangeSet, GitPath};
+
+use super::{count, fail, list, pass, unknown};
+
+/// The three classes, sorted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub(crate) matched: Vec<String>,
+    pub(crate) unclaimed: Vec<String>,
+    pub(crate) missing: Vec<String>,
+}
+
+/// Compares; `touched` is every changed name, `renames` the pairs that are one change.
+pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
+    let touched = facts.touched();
+    let mut matched: BTreeSet<&GitPath> = BTreeSet::new();
+    let mut missing = BTreeSet::new();
+    for claim in claims {
+        let before = matched.len();
+        let hits: Vec<&GitPath> = touched
+            .iter()
+            .copied()
+            .filter(|p| is_meant(&claim.path, p))
+            .collect();
+        matched.extend(&hits);
+        if hits.is_empty() && before == matched.len() {
+            missing.insert(claim.path.clone());
+        }
+    }
+    // One name of a rename is enough: the other is the same change.
+    let renames = facts
+        .net
+        .iter()
+        .chain(&facts.committed)
+        .filter(|c| c.kind == ChangeKind::Renamed);
+    for names in renames
+        .map(Change::touched)
+        .map(Iterator::collect::<Vec<_>>)
+    {
+        if names.iter().any(|n| matched.contains(n)) {
+            matched.extend(names);
+        }
+    }
+    Compared {
+        unclaimed: touched
+            .iter()
+            .filter(|p| !matched.contains(*p))
+            .map(ToString::to_string)
+            .collect(),
+        matched: matched.into_iter().map(ToString::to_string).collect(),
+        missing: missing.into_iter().collect(),
+    }
+}
+
+/// Whether a claim names this file: byte by byte, also as git quotes it, or a folder with a `/`.
+fn is_meant(claim: &str, path: &GitPath) -> bool {
+    let claim = claim.strip_prefix("./").unwrap_or(claim);
+    if claim.as_bytes() == path.as_bytes() {
+        return true;
+    }
+    if let Some(folder) = claim.strip_suffix('/') {
+        return !folder.is_empty() && path.is_within(folder);
+    }
+    claim.starts_with('"')
+        && (claim == path.to_string()
+            || unquoted(claim.as_bytes()).as_deref() == Some(path.as_bytes()))
+}
+
+/// Git's own quoting, as in `"caf\303\251.txt"`, which a worker may copy from `git status`.
+pub(crate) fn unquoted(claim: &[u8]) -> Option<Vec<u8>> {
+    let inner = claim.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let mut bytes = Vec::new();
+    let mut rest = inner.iter().copied();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let escaped = rest.next()?;
+        bytes.push(match escaped {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'a' => 7,
+            b'b' => 8,
+            b'v' => 11,
+            b'f' => 12,
+            b'0'..=b'3' => {
+                let mut digit = || {
+                    rest.next()
+                        .filter(|d| (b'0'..=b'7').contains(d))
+                        .map(|d| d - b'0')
+                };
+                (escaped - b'0') * 64 + digit()? * 8 + digit()?
+            }
+            other => other,
+        });
+    }
+    Some(bytes)
+}
+
+/// `files`: the report lists exactly what changed. Files git ignores cannot be told.
+pub(crate) fn files(compared: &Compared, ignored: &[String]) -> Check {
+    let (hidden, missing): (Vec<&String>, Vec<&String>) =
+        compared.missing.iter().partition(|m| ignored.contains(m));
+    let mut faults = Vec::new();
+    if !missing.is_empty() {
+        faults.push(format!("claimed_not_changed: {}", list(missing)));
+    }
+    if !compared.unclaimed.is_empty() {
+        faults.push(format!(
+            "changed_not_claimed: {}",
+            list(&compared.unclaimed)
+        ));
+    }
+    if !faults.is_empty() {
+        fail("files", faults.join("; "))
+    } else if !hidden.is_empty() {
+        unknown(
+            "files",
+            format!(
+                "claimed, but git ignores it, so nobody can tell: {}",
+                list(hidden)
+            ),
+        )
+    } else {
+        pass(
+            "files",
+            format!(
+                "{} claimed and changed",
+                count(compared.matched.len(), "file")
+            ),
+        )
+    }
+}
+
+impl Compared {
+    /// Into the verdict's lists.
+    pub(crate) fn put(self, changes: &mut Changes) {
+        changes.matched = self.matched;
+        changes.unclaimed = self.unclaimed;
+        changes.missing = self.missing;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_repo::GitPath;
+
+    use super::is_meant;
+
+    #[test]
+    fn h10_a_claim_is_matched_byte_by_byte_or_as_git_quotes_it() {
+        let cafe = GitPath::from("café.txt");
+        for claim in ["café.txt", "./café.txt", r#""caf\303\251.txt""#] {
+            assert!(is_meant(claim, &cafe), "{claim}");
+        }
+        assert!(is_meant(r#""\"q\".txt""#, &GitPath::from("\"q\".txt")));
+        assert!(is_meant("src/", &GitPath::from("src/a.rs")));
+        for claim in ["cafe.txt", "", "/", "caf", r#""caf\30""#] {
+            assert!(!is_meant(claim, &cafe), "{claim}");
+        }
+        assert!(!is_meant("src", &GitPath::from("src/a.rs")));
+    }
+}

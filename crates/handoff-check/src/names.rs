@@ -1,0 +1,285 @@
+//! The changed names in what `git diff` prints: the patch, `--raw`, `--name-status`, `--name-only`,
+//! with or without `-z`.
+
+use baton_repo::GitPath;
+
+/// Every changed name, both names of a rename; the error says which line cannot be read.
+pub(crate) fn changed(text: &[u8]) -> Result<Vec<GitPath>, String> {
+    let mut names = if text.contains(&0) {
+        with_nul(text)?
+    } else if is_patch(text) {
+        of_patch(text)?
+    } else {
+        of_lines(text)?
+    };
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+fn is_patch(text: &[u8]) -> bool {
+    text.split(|b| *b == b'\n').any(|l| {
+        l.starts_with(b"diff --git ")
+            || l.starts_with(b"diff --cc ")
+            || l.starts_with(b"diff --combined ")
+    })
+}
+
+/// `-z`: names alone, `STATUS\0name[\0name]`, or `:… STATUS\0name[\0name]`.
+fn with_nul(text: &[u8]) -> Result<Vec<GitPath>, String> {
+    let fields: Vec<&[u8]> = text.split(|b| *b == 0).filter(|f| !f.is_empty()).collect();
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some(field) = fields.get(at) {
+        at += 1;
+        let two = match status(field) {
+            None => {
+                names.push(GitPath::new(*field));
+                continue;
+            }
+            Some(status) => matches!(status, b'R' | b'C'),
+        };
+        for _ in 0..=usize::from(two) {
+            let name = fields.get(at).ok_or("the list of names ends early")?;
+            names.push(GitPath::new(*name));
+            at += 1;
+        }
+    }
+    Ok(names)
+}
+
+/// The letter of a `--name-status` or `--raw` record; none when the field is a name.
+///
+/// A file may be called `M`. Then a list of names alone is read as a record, which only ever adds
+/// the next name to the list, or ends in an error; no name is lost.
+fn status(field: &[u8]) -> Option<u8> {
+    let word = match field {
+        [b':', rest @ ..] => rest.rsplit(|b| *b == b' ').next()?,
+        other => other,
+    };
+    match word {
+        [
+            letter @ (b'A' | b'C' | b'D' | b'M' | b'R' | b'T' | b'U' | b'X'),
+            score @ ..,
+        ] if score.iter().all(u8::is_ascii_digit) && score.len() <= 3 => Some(*letter),
+        _ => None,
+    }
+}
+
+/// One record a line; names git had to quote are unquoted.
+fn of_lines(text: &[u8]) -> Result<Vec<GitPath>, String> {
+    let mut names = Vec::new();
+    for line in text.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
+        let fields: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
+        let fields = match fields.as_slice() {
+            [first, rest @ ..] if !rest.is_empty() && status(first).is_some() => rest,
+            [_] => fields.as_slice(),
+            _ => return Err(unreadable(line)),
+        };
+        for field in fields {
+            names.push(unquoted(field).ok_or_else(|| unreadable(line))?);
+        }
+    }
+    Ok(names)
+}
+
+/// The headers of each file's part. Content lines begin with a blank, `+`, `-` or `\`, and hunks
+/// say how long they are, so that a line of content is never taken for a header.
+fn of_patch(text: &[u8]) -> Result<Vec<GitPath>, String> {
+    let mut names = Vec::new();
+    let (mut old, mut new) = (0_u64, 0_u64);
+    // A header whose name must come from a later line.
+    let mut open: Option<&[u8]> = None;
+    for line in text.split(|b| *b == b'\n') {
+        if old > 0 || new > 0 {
+            match line.first() {
+                Some(b'+') => new = new.saturating_sub(1),
+                Some(b'-') => old = old.saturating_sub(1),
+                Some(b'\\') => {}
+                // An empty line is a context line whose blank an editor has stripped.
+                _ => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
+            }
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix(b"@@ -") {
+            (old, new) = hunk(rest).ok_or_else(|| unreadable(line))?;
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix(b"diff --git ") {
+            if let Some(header) = open {
+                return Err(unreadable(header));
+            }
+            let name = header(rest);
+            open = name.is_none().then_some(line);
+            names.extend(name);
+        }
+        for prefix in [
+            &b"diff --cc "[..],
+            b"diff --combined ",
+            b"rename from ",
+            b"rename to ",
+            b"copy to ",
+        ] {
+            if let Some(rest) = line.strip_prefix(prefix) {
+                names.push(unquoted(rest).ok_or_else(|| unreadable(line))?);
+                open = None;
+            }
+        }
+        for prefix in [&b"--- "[..], b"+++ "] {
+            if let Some(rest) = line.strip_prefix(prefix).filter(|r| *r != b"/dev/null") {
+                names.push(side(rest).ok_or_else(|| unreadable(line))?);
+                open = None;
+            }
+        }
+    }
+    match open {
+        Some(header) => Err(unreadable(header)),
+        None => Ok(names),
+    }
+}
+
+/// `-1,7 +1,6 @@`: the lengths; a missing one is 1.
+fn hunk(rest: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(rest.split(|b| *b == b'@').next()?).ok()?;
+    let (old, new) = text.trim().split_once(" +")?;
+    let length = |range: &str| {
+        range
+            .split_once(',')
+            .map_or(Some(1), |(_, n)| n.parse().ok())
+    };
+    Some((length(old)?, length(new)?))
+}
+
+/// The name in `diff --git a/x b/x`. Where the two differ, `rename` or `---`/`+++` lines follow and
+/// nothing is read here; where they are equal, blanks inside the name make no difference.
+fn header(rest: &[u8]) -> Option<GitPath> {
+    if rest.starts_with(b"\"") {
+        let end = closing_quote(rest)? + 1;
+        let (left, right) = (side(&rest[..end])?, side(rest.get(end + 1..)?)?);
+        return (left == right).then_some(left);
+    }
+    let half = rest.len() / 2;
+    if rest.len().is_multiple_of(2) || rest.get(half) != Some(&b' ') {
+        return None;
+    }
+    let (left, right) = (side(&rest[..half])?, side(&rest[half + 1..])?);
+    (left == right).then_some(left)
+}
+
+fn closing_quote(text: &[u8]) -> Option<usize> {
+    let mut i = 1;
+    while i < text.len() {
+        match text[i] {
+            b'\\' => i += 2,
+            b'"' => return Some(i),
+            _ => i += 1,
+        }
+    }
+    None
+}
+
+/// `a/name` or `b/name` (also git's other one-letter prefixes), quoted or not; a tab ends a bare name.
+fn side(text: &[u8]) -> Option<GitPath> {
+    let text = if text.starts_with(b"\"") {
+        text
+    } else {
+        text.split(|b| *b == b'\t').next()?
+    };
+    let name = unquoted(text)?;
+    match name.as_bytes() {
+        [b'a' | b'b' | b'i' | b'w' | b'c' | b'o', b'/', rest @ ..] => Some(GitPath::new(rest)),
+        _ => Some(name),
+    }
+}
+
+/// A name as it is, or as git quotes odd ones.
+fn unquoted(text: &[u8]) -> Option<GitPath> {
+    if !text.starts_with(b"\"") {
+        return Some(GitPath::new(text));
+    }
+    crate::checks::claims::unquoted(text).map(GitPath::new)
+}
+
+fn unreadable(line: &[u8]) -> String {
+    let shown: String = String::from_utf8_lossy(line).chars().take(80).collect();
+    format!("cannot read the line {shown:?}; expected what `git diff` prints")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::changed;
+
+    fn names(text: &[u8]) -> Vec<String> {
+        changed(text)
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn h10_a_patch_with_odd_names() {
+        let text = b"diff --git a/x b/y.txt b/x b/y.txt\n\
+            index 1..2 100644\n--- a/x b/y.txt\n+++ b/x b/y.txt\n@@ -1 +1,2 @@\n-old\n+new\n+++ b/not/a/header\n\
+            diff --git \"a/caf\\303\\251.txt\" \"b/caf\\303\\251.txt\"\nnew file mode 100644\nindex 0..1\n\
+            diff --git a/run b/run\nold mode 100644\nnew mode 100755\n\
+            diff --git a/old name b/new\nsimilarity index 100%\nrename from old name\nrename to new\n\
+            diff --git a/img.png b/img.png\nindex 1..2\nBinary files a/img.png and b/img.png differ\n\
+            diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\\ No newline at end of file\n";
+        assert_eq!(
+            names(text),
+            [
+                "café.txt",
+                "gone",
+                "img.png",
+                "new",
+                "old name",
+                "run",
+                "x b/y.txt"
+            ]
+        );
+    }
+
+    #[test]
+    fn h11_lists_of_names_with_renames() {
+        assert_eq!(
+            names(b"M\0a b\0R100\0old\0new -> x\0"),
+            ["a b", "new -> x", "old"]
+        );
+        assert_eq!(
+            names(b":100644 100644 1 2 R090\0old\0new\0:100644 000000 1 0 D\0gone\0"),
+            ["gone", "new", "old"]
+        );
+        assert_eq!(names(b"M\ta\nR100\told\tnew\n"), ["a", "new", "old"]);
+        assert_eq!(names(b":100644 100644 1 2 M\ta b\n"), ["a b"]);
+        assert_eq!(
+            names(b"src/a.rs\n\"tab\\there\"\n"),
+            ["src/a.rs", "\"tab\\there\""]
+        );
+        assert_eq!(names(b""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error() {
+        assert!(changed(b"R100\0old\0").is_err());
+        assert!(changed(b"diff --git a/x b/y\nindex 1..2\n").is_err());
+        assert!(changed(b"1\t2\ta\n").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
+            let _ = changed(&bytes);
+        }
+
+        #[test]
+        fn content_is_never_taken_for_a_header(lines in proptest::collection::vec("[-+ ]{1,4}[ab]/[a-z]{1,5}", 1..6)) {
+            let header = "diff --git a/f b/f\n--- /dev/null\n+++ b/f\n";
+            let hunk = format!("@@ -0,0 +1,{} @@\n+", lines.len());
+            let text = header.to_owned() + &hunk + &lines.join("\n+") + "\n";
+            prop_assert_eq!(names(text.as_bytes()), ["f"]);
+        }
+    }
+}

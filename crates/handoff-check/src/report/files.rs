@@ -1,0 +1,189 @@
+//! The list of changed files of a Markdown report.
+
+use baton_protocol::FileNote;
+
+/// The entries of a list: bullets, table rows or plain lines, without their marks.
+pub(crate) fn items(text: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_head = |i: usize| {
+        let next = lines.get(i + 1).copied().unwrap_or_default();
+        lines[i].starts_with('|') && next.starts_with('|') && is_rule(next)
+    };
+    let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
+    let items: Vec<&str> = (0..lines.len())
+        .filter(|i| !is_head(*i) && !is_fence(lines[*i]) && !is_rule(lines[*i]))
+        .map(|i| unmarked(lines[i]))
+        .filter(|item| !item.is_empty())
+        .collect();
+    items.into_iter()
+}
+
+/// A horizontal rule, or the line under a table's head.
+fn is_rule(line: &str) -> bool {
+    line.chars()
+        .all(|c| matches!(c, '-' | '|' | ':' | ' ' | '=' | '*'))
+}
+
+/// A line without bullet, check box, number or table border.
+fn unmarked(line: &str) -> &str {
+    let bullet = ["- ", "* ", "+ ", "• ", "|"];
+    let item = bullet
+        .iter()
+        .find_map(|b| line.strip_prefix(b))
+        .unwrap_or(line)
+        .trim();
+    let item = item
+        .strip_prefix("[x] ")
+        .or(item.strip_prefix("[ ] "))
+        .unwrap_or(item);
+    let number = item.trim_start_matches(|c: char| c.is_ascii_digit());
+    let after = number.strip_prefix(". ").or(number.strip_prefix(") "));
+    after
+        .filter(|_| number.len() < item.len())
+        .unwrap_or(item)
+        .trim()
+}
+
+/// Whether an entry says that there is nothing.
+pub(crate) fn is_none(item: &str) -> bool {
+    let lower = item.to_lowercase();
+    let bare = lower.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    matches!(
+        bare,
+        "" | "none" | "n/a" | "nothing" | "no files" | "no" | "nil" | "none changed"
+    ) || bare.starts_with("none ")
+        || bare.starts_with("no files ")
+        || bare.starts_with("no changes")
+        || bare.starts_with("no file was")
+        || bare.starts_with("nothing ")
+}
+
+/// The files an author lists. Both names of `old -> new` count.
+pub(crate) fn parse(text: &str) -> Vec<FileNote> {
+    let mut notes: Vec<FileNote> = Vec::new();
+    for item in items(text).filter(|i| !is_none(i)) {
+        for (path, scope) in entry(item) {
+            if !notes.iter().any(|n| n.path == path) {
+                notes.push(FileNote { path, scope });
+            }
+        }
+    }
+    notes
+}
+
+fn entry(item: &str) -> Vec<(String, String)> {
+    if item.contains('`') {
+        return quoted(item);
+    }
+    let item = without_verb(item);
+    let ends = [" — ", " – ", " - ", ": ", " (", "\t", " | ", ","];
+    let end = ends
+        .iter()
+        .filter_map(|e| item.find(e))
+        .min()
+        .unwrap_or(item.len());
+    // A name that holds ` -> ` stands in backticks; bare, the arrow is a rename.
+    let (name, rest) = item.split_at(end);
+    let scope = rest
+        .trim_matches(|c: char| " —–-:(),|\t".contains(c))
+        .to_owned();
+    let names = name.split(" -> ").flat_map(|n| n.split(" → "));
+    names
+        .filter_map(|n| Some((path(n)?, scope.clone())))
+        .collect()
+}
+
+/// The names in backticks before the remark begins.
+fn quoted(item: &str) -> Vec<(String, String)> {
+    let mut parts = item.split('`');
+    let before = parts.next().unwrap_or_default();
+    let mut found = Vec::new();
+    let mut rest = String::new();
+    while let Some(name) = parts.next() {
+        let between = parts.next().unwrap_or_default();
+        found.extend(path(name));
+        let link = between.trim();
+        if !matches!(link, "->" | "→" | "to" | "," | "and" | "=>") {
+            rest = std::iter::once(between)
+                .chain(parts)
+                .collect::<Vec<_>>()
+                .join("`");
+            break;
+        }
+    }
+    // A sentence about some code is not a list of files.
+    if before.split_whitespace().count() > 3 {
+        return Vec::new();
+    }
+    let scope = rest
+        .trim_matches(|c: char| " —–-:(),|*\t".contains(c))
+        .to_owned();
+    found.into_iter().map(|p| (p, scope.clone())).collect()
+}
+
+fn without_verb(item: &str) -> &str {
+    const VERBS: [&str; 16] = [
+        "created", "added", "add", "new", "modified", "updated", "changed", "edited", "deleted",
+        "removed", "renamed", "new file", "a", "m", "d", "r",
+    ];
+    let cut = item.find([' ', ':', '\t']).unwrap_or(item.len());
+    let (first, rest) = item.split_at(cut);
+    let verb = VERBS.contains(&first.to_lowercase().as_str());
+    let rest = rest.trim_start_matches([':', ' ', '\t']);
+    if verb && !rest.is_empty() { rest } else { item }
+}
+
+/// A name as git has it: no `./`, no line number, no emphasis.
+fn path(name: &str) -> Option<String> {
+    let name = name.trim().trim_matches('*').trim_end_matches(['.', ';']);
+    let name = name.strip_prefix("./").unwrap_or(name);
+    let (bare, suffix) = name.rsplit_once(':').unwrap_or((name, ""));
+    let line = !suffix.is_empty() && suffix.chars().all(|c| c.is_ascii_digit() || c == '-');
+    let name = if line { bare } else { name };
+    let name = name.split_once("#L").map_or(name, |(n, _)| n);
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    fn names(text: &str) -> Vec<String> {
+        parse(text).into_iter().map(|n| n.path).collect()
+    }
+
+    #[test]
+    fn lists_as_models_write_them() {
+        let cases: [(&str, &[&str]); 14] = [
+            (
+                "- `src/a.rs`: fixed the bound\n- `tests/b.rs` (new)",
+                &["src/a.rs", "tests/b.rs"],
+            ),
+            ("* src/a.rs — the loop", &["src/a.rs"]),
+            (
+                "1. src/a.rs:14-20 - fixed\n2. ./src/b.rs",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            ("src/a.rs\nsrc/b.rs", &["src/a.rs", "src/b.rs"]),
+            ("None", &[]),
+            ("- No files changed.", &[]),
+            ("- Modified `src/a.rs` to use `slugify`", &["src/a.rs"]),
+            ("- Created: src/new.rs", &["src/new.rs"]),
+            ("M src/a.rs\nA src/b.rs", &["src/a.rs", "src/b.rs"]),
+            (
+                "- `old name.rs` -> `new.rs` (renamed)",
+                &["old name.rs", "new.rs"],
+            ),
+            ("- a.rs -> b.rs", &["a.rs", "b.rs"]),
+            ("- `normal -> file.txt`: text", &["normal -> file.txt"]),
+            (
+                "| File | Change |\n|---|---|\n| `src/a.rs` | bound |",
+                &["src/a.rs"],
+            ),
+            ("```\nsrc/a.rs\n```", &["src/a.rs"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Reports written with headings: four (Summary / Files changed / Verification / Open issues) or
+//! five (Outcome / Files / Verification / Risks / Follow-up).
+
+use baton_protocol::{Handoff, HandoffStatus, Risk, RiskSeverity, TaskId};
+
+use super::shape::Issue;
+use super::{Form, NoReport, blank, files, verification};
+
+/// The text under each heading.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sections {
+    outcome: String,
+    files: String,
+    verification: String,
+    risks: String,
+    follow_up: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Outcome,
+    Files,
+    Verification,
+    Risks,
+    FollowUp,
+}
+
+/// The headings and what they hold; the same part never has two.
+const HEADINGS: [(&str, Part); 17] = [
+    ("summary", Part::Outcome),
+    ("outcome", Part::Outcome),
+    ("files changed", Part::Files),
+    ("changed files", Part::Files),
+    ("files modified", Part::Files),
+    ("files", Part::Files),
+    ("verification", Part::Verification),
+    ("verification results", Part::Verification),
+    ("risks", Part::Risks),
+    ("open issues", Part::FollowUp),
+    ("open questions", Part::FollowUp),
+    ("remaining issues", Part::FollowUp),
+    ("open issues / follow-up", Part::FollowUp),
+    ("follow-up", Part::FollowUp),
+    ("follow up", Part::FollowUp),
+    ("followup", Part::FollowUp),
+    ("follow-ups", Part::FollowUp),
+];
+
+struct Heading<'a> {
+    line: usize,
+    part: Part,
+    rest: &'a str,
+}
+
+/// Reads a report; a missing heading is named.
+pub(crate) fn parse(text: &str) -> Result<Sections, NoReport> {
+    let lines: Vec<&str> = text.lines().collect();
+    let headings = headings(&lines);
+    let has = |part| headings.iter().any(|h| h.part == part);
+    let parts = [
+        Part::Outcome,
+        Part::Files,
+        Part::Verification,
+        Part::Risks,
+        Part::FollowUp,
+    ];
+    if parts.iter().filter(|p| has(**p)).count() < 2 {
+        return Err(NoReport::NotFound);
+    }
+    for (i, heading) in headings.iter().enumerate() {
+        if let Some(second) = headings[i + 1..].iter().find(|h| h.part == heading.part) {
+            return Err(NoReport::Ambiguous(vec![
+                format!(
+                    "heading `{}` at line {}",
+                    lines[heading.line].trim(),
+                    heading.line + 1
+                ),
+                format!(
+                    "`{}` at line {}",
+                    lines[second.line].trim(),
+                    second.line + 1
+                ),
+            ]));
+        }
+    }
+    let needed = [
+        (Part::Outcome, "Summary (or Outcome)"),
+        (Part::Files, "Files changed (or Files)"),
+        (Part::Verification, "Verification"),
+        (Part::FollowUp, "Open issues (or Follow-up)"),
+    ];
+    let missing: Vec<Issue> = needed
+        .iter()
+        .filter(|(part, _)| !has(*part))
+        .map(|(_, name)| Issue {
+            path: format!("heading {name}"),
+            message: "is missing".into(),
+        })
+        .collect();
+    if !missing.is_empty() {
+        return Err(NoReport::Invalid {
+            form: Form::Markdown,
+            line: headings.first().map_or(1, |h| h.line + 1),
+            issues: missing,
+        });
+    }
+    let mut sections = Sections::default();
+    for (i, heading) in headings.iter().enumerate() {
+        let end = headings.get(i + 1).map_or(lines.len(), |next| next.line);
+        let body = lines[heading.line + 1..end].join("\n");
+        let text = format!("{}\n{body}", heading.rest).trim().to_owned();
+        *sections.part(heading.part) = text;
+    }
+    Ok(sections)
+}
+
+/// Every heading outside of fences.
+fn headings<'a>(lines: &[&'a str]) -> Vec<Heading<'a>> {
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    for (line, text) in lines.iter().enumerate() {
+        let trimmed = text.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|m| trimmed.starts_with(m));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (None, None) => {
+                if let Some((part, rest)) = heading(text) {
+                    found.push(Heading { line, part, rest });
+                }
+            }
+            _ => {}
+        }
+    }
+    // A report inside one fence as a whole: the fence is only wrapping.
+    if found.is_empty()
+        && fence.is_none()
+        && lines.iter().any(|l| l.trim_start().starts_with("```"))
+    {
+        for (line, text) in lines.iter().enumerate() {
+            if let Some((part, rest)) = heading(text) {
+                found.push(Heading { line, part, rest });
+            }
+        }
+    }
+    found
+}
+
+/// `## Summary`, `**Summary**`, `**Summary:** text`, `Summary: text`, `1. Summary`, `Summary`.
+fn heading(line: &str) -> Option<(Part, &str)> {
+    let text = line.trim().trim_start_matches('#').trim_start();
+    let text = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let text = text
+        .trim_start_matches(['.', ')'])
+        .trim_start()
+        .trim_start_matches(['*', '_']);
+    let marked = line.trim_start().starts_with(['#', '*', '_']);
+    let lower = text.to_ascii_lowercase();
+    // The longest name that fits: `files changed` before `files`.
+    let (name, part) = HEADINGS
+        .iter()
+        .filter(|(name, _)| lower.starts_with(name))
+        .max_by_key(|(name, _)| name.len())?;
+    let after = &text[name.len()..];
+    let rest = after.trim_start_matches(['*', '_', ':', ' ']);
+    let colon = after.trim_start_matches(['*', '_']).starts_with(':');
+    let ends_here = rest.trim().is_empty();
+    let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
+    // A sentence that begins with one of the words is not a heading.
+    let is_heading = if ends_here {
+        marked || colon || capital
+    } else {
+        colon && (marked || capital)
+    };
+    is_heading.then_some((*part, rest))
+}
+
+impl Sections {
+    fn part(&mut self, part: Part) -> &mut String {
+        match part {
+            Part::Outcome => &mut self.outcome,
+            Part::Files => &mut self.files,
+            Part::Verification => &mut self.verification,
+            Part::Risks => &mut self.risks,
+            Part::FollowUp => &mut self.follow_up,
+        }
+    }
+
+    /// The report as handoff/1. Headings know no status: a complete report counts as completed
+    /// unless it begins by saying otherwise.
+    pub(crate) fn into_handoff(self, task: &TaskId) -> Handoff {
+        let begins = self
+            .outcome
+            .trim_start_matches(['*', '_', '#', ' '])
+            .to_lowercase();
+        let begins = begins.strip_prefix("status: ").unwrap_or(&begins);
+        let status = match begins {
+            b if b.starts_with("blocked") => HandoffStatus::Blocked,
+            b if b.starts_with("failed") || b.starts_with("not completed") => HandoffStatus::Failed,
+            b if b.starts_with("incomplete") || b.starts_with("partial") => HandoffStatus::Failed,
+            b if b.starts_with("in progress") || b.starts_with("in-progress") => {
+                HandoffStatus::Interrupted
+            }
+            _ => HandoffStatus::Completed,
+        };
+        Handoff {
+            status,
+            status_reason: "a report with headings has no status of its own".into(),
+            files_changed: files::parse(&self.files),
+            verification: verification::parse(&self.verification),
+            risks: risks(&self.risks),
+            outcome: self.outcome,
+            follow_up: self.follow_up,
+            ..blank(task.clone())
+        }
+    }
+}
+
+fn risks(text: &str) -> Vec<Risk> {
+    files::items(text)
+        .filter(|item| !files::is_none(item))
+        .map(|item| {
+            let lower = item.to_lowercase();
+            let named = |words: &[&str]| {
+                words
+                    .iter()
+                    .any(|w| lower.starts_with(w) || lower.contains(&format!("({w})")))
+            };
+            let severity = if named(&["critical"]) {
+                RiskSeverity::Critical
+            } else if named(&["high"]) {
+                RiskSeverity::High
+            } else if named(&["low", "minor"]) {
+                RiskSeverity::Low
+            } else {
+                RiskSeverity::Medium
+            };
+            Risk {
+                severity,
+                statement: item.to_owned(),
+            }
+        })
+        .collect()
+}

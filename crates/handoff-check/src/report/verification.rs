@@ -1,0 +1,109 @@
+//! The commands a Markdown report says were run. They are claims, nothing more.
+
+use baton_protocol::{Claim, CommandStatus};
+
+use super::files::{is_none, items};
+
+/// The claimed commands with the claimed results.
+pub(crate) fn parse(text: &str) -> Vec<Claim> {
+    items(text).filter(|i| !is_none(i)).map(claim).collect()
+}
+
+fn claim(item: &str) -> Claim {
+    let item = item.strip_prefix("$ ").unwrap_or(item);
+    let (command, result) = if let Some((_, rest)) = item.split_once('`') {
+        rest.split_once('`').unwrap_or((rest, ""))
+    } else {
+        let ends = [" — ", " – ", " - ", ": ", " -> ", " → ", " => "];
+        let end = ends
+            .iter()
+            .filter_map(|e| item.find(e))
+            .min()
+            .unwrap_or(item.len());
+        item.split_at(end)
+    };
+    Claim {
+        command: command.trim().to_owned(),
+        status: status(if result.trim().is_empty() {
+            item
+        } else {
+            result
+        }),
+        result: result
+            .trim_matches(|c: char| " —–-:>=→".contains(c))
+            .to_owned(),
+        evidence: Vec::new(),
+    }
+}
+
+/// What the words claim. "0 failed" claims no failure.
+fn status(text: &str) -> CommandStatus {
+    let mut lower = text.to_lowercase();
+    for harmless in [
+        "0 failed",
+        "0 failures",
+        "no failures",
+        "0 errors",
+        "no errors",
+        "without errors",
+    ] {
+        lower = lower.replace(harmless, "");
+    }
+    let says = |words: &[&str]| words.iter().any(|w| lower.contains(w));
+    if says(&[
+        "not run",
+        "not-run",
+        "did not run",
+        "skipped",
+        "could not run",
+        "couldn't run",
+    ]) {
+        CommandStatus::NotRun
+    } else if says(&["blocked", "not installed", "unavailable"]) {
+        CommandStatus::Blocked
+    } else if says(&["fail", "error", "red", "❌", "✗", "exit 1", "exit code 1"]) {
+        CommandStatus::Fail
+    } else if says(&[
+        "pass",
+        "ok",
+        "green",
+        "succe",
+        "exit 0",
+        "exit code 0",
+        "✅",
+        "✓",
+        "clean",
+    ]) {
+        CommandStatus::Pass
+    } else {
+        CommandStatus::NotRun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_protocol::CommandStatus::{Fail, NotRun, Pass};
+
+    use super::parse;
+
+    #[test]
+    fn claims_as_models_write_them() {
+        let cases = [
+            ("- `cargo test`: 12 passed, 0 failed", "cargo test", Pass),
+            ("- `pytest -q` → exit 0", "pytest -q", Pass),
+            ("cargo test - FAILED (1 failed)", "cargo test", Fail),
+            ("- npm test: not run, npm is missing", "npm test", NotRun),
+            ("- Ran `make check`, all green", "make check", Pass),
+        ];
+        for (text, command, status) in cases {
+            let claims = parse(text);
+            assert_eq!(claims.len(), 1, "{text}");
+            assert_eq!(
+                (claims[0].command.as_str(), claims[0].status),
+                (command, status),
+                "{text}"
+            );
+        }
+        assert!(parse("None.").is_empty());
+    }
+}

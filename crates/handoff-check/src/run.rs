@@ -1,0 +1,350 @@
+//! The shell: reads the documents, asks git, runs commands, prints the verdict.
+
+use std::path::Path;
+
+use baton_cli::config::{ConfigFlags, Loaded, load};
+use baton_cli::{Environment, Failure, Output, Redactor, input};
+use baton_process::Cancel;
+use baton_protocol::{ArtifactKind, Exit, Task, TaskId, read_strict};
+use baton_repo::{Change, ChangeSet, GitPath, Globs, Repo, RepoError};
+
+use crate::checks::changes::BaseSource;
+use crate::checks::verification::RunResult;
+use crate::checks::{basis, claims, scope};
+use crate::cli::{Cli, Command, Emit, From, Protect, Scope};
+use crate::judge::{Known, RedFirst, judge};
+use crate::report::{self, NoReport, Report, envelope};
+use crate::rerun::Setup;
+use crate::{explain, names, text};
+
+const REPORT: &str = "a report (handoff/1, a version-1 envelope, or Markdown headings)";
+
+/// Does what the command line says.
+pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    if cli.explain {
+        output.raw(explain::text().as_bytes())?;
+        return Ok(Exit::Yes);
+    }
+    if let Some(Command::Scope(asked)) = &cli.command {
+        return only_scope(asked, output);
+    }
+    let task = cli.task.as_deref().map(read_task).transpose()?;
+    if let Some(form) = cli.emit {
+        return convert(cli, task.as_ref(), form, output);
+    }
+    match task {
+        Some(task) => check(cli, &task, output),
+        None if cli.from.is_some() => convert(cli, None, Emit::Handoff, output),
+        None => Err(Failure::usage(
+            "which task does the report answer? Give --task FILE (or --emit, --from, --explain, scope)",
+        )),
+    }
+}
+
+fn read_task(file: &Path) -> Result<Task, Failure> {
+    let text = input::main_document(Some(file), "a task/1 document (--task FILE)")?;
+    read_strict::<Task>(&text).map_err(|e| Failure::from(e).at(file.display()))
+}
+
+fn read_report(cli: &Cli, task: &TaskId) -> Result<(String, Result<Report, NoReport>), Failure> {
+    let text = input::main_document(cli.report.as_deref(), REPORT)?;
+    // The tool before us in the pipe failed: that is no report, and its own words are better.
+    if let Err(relayed @ baton_protocol::ReadError::Relayed(_)) =
+        baton_protocol::read::<baton_protocol::Handoff>(&text)
+    {
+        return Err(relayed.into());
+    }
+    let found = match cli.from {
+        Some(From::Markdown) => report::from_markdown(&text, task),
+        Some(From::Handoff) => {
+            report::find(&text, task).and_then(|r| r.only(report::Form::Handoff))
+        }
+        Some(From::Envelope) => {
+            report::find(&text, task).and_then(|r| r.only(report::Form::Envelope))
+        }
+        Some(From::Auto) | None => report::find(&text, task),
+    };
+    Ok((text, found))
+}
+
+/// `--emit` and `--from`: another form of the same report.
+fn convert(cli: &Cli, task: Option<&Task>, form: Emit, output: &Output) -> Result<Exit, Failure> {
+    let unnamed = TaskId::new("unnamed").map_err(Failure::internal)?;
+    let id = task.map_or(&unnamed, |t| &t.id);
+    let (_, found) = read_report(cli, id)?;
+    let report = found.map_err(|e| Failure::input(e.to_string()))?;
+    match form {
+        Emit::Handoff => output.json_line(&report.handoff)?,
+        Emit::Markdown => output.raw(
+            output
+                .redactor()
+                .text(&report::to_markdown(&report.handoff))
+                .as_bytes(),
+        )?,
+        Emit::Envelope => {
+            let (value, lost) = envelope::from_handoff(&report.handoff);
+            let faults = envelope::issues(&value);
+            if let Some(fault) = faults.first() {
+                return Err(Failure::input(format!(
+                    "cannot be written as an envelope: {fault}"
+                )));
+            }
+            for note in lost {
+                output.note(&note);
+            }
+            output.json_line(&value)?;
+        }
+    }
+    Ok(Exit::Yes)
+}
+
+/// `scope`: are the changes of a diff allowed?
+fn only_scope(asked: &Scope, output: &Output) -> Result<Exit, Failure> {
+    let text = read_diff(asked.diff.as_deref())?;
+    let names = names::changed(&text).map_err(Failure::input)?;
+    let owned = globs(&asked.allow, "--allow")?;
+    let guarded = protected(&asked.protect)?;
+    let touched: Vec<&GitPath> = names.iter().collect();
+    let outside = scope::outside(touched.iter().copied(), &owned);
+    let checks = [
+        scope::scope(&outside, touched.len(), &owned),
+        scope::protected(&touched, &guarded),
+    ];
+    let document = crate::only_scope::verdict(&checks, &outside);
+    output.document(&document, || text::verdict(&document))?;
+    Ok(if document.pass == Some(true) {
+        Exit::Yes
+    } else {
+        Exit::No
+    })
+}
+
+/// A diff is bytes: a name, or a line of content, need not be UTF-8. No change is an empty diff.
+fn read_diff(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    use std::io::{IsTerminal as _, Read as _};
+    if let Some(path) = file.filter(|p| *p != Path::new("-")) {
+        return std::fs::read(path)
+            .map_err(|e| Failure::input(format!("cannot read the diff {}: {e}", path.display())));
+    }
+    let mut stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Err(Failure::usage(
+            "expects a diff on standard input, which is a terminal: git diff … | handoff-check scope …",
+        ));
+    }
+    let mut bytes = Vec::new();
+    stdin
+        .read_to_end(&mut bytes)
+        .map_err(|e| Failure::input(format!("cannot read the diff: {e}")))?;
+    Ok(bytes)
+}
+
+/// The whole judgement.
+fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
+    let owned = task.write_scope().ok_or_else(|| {
+        Failure::input(
+            "$.scope.write of the task is missing: say which files it may change (`[]`: none)",
+        )
+    })?;
+    let owned = globs(owned, "$.scope.write of the task")?;
+    let guarded = protected(&cli.protect)?;
+    let cancel = Cancel::install()
+        .map_err(|e| Failure::internal(format!("cannot listen for signals: {e}")))?;
+    let env = Environment::from_process();
+    let repo = Repo::discover(&cli.repo)
+        .map_err(repo_failure)?
+        .with_cancel(&cancel);
+    let loaded = load(&env, repo.root(), &ConfigFlags::default())?;
+
+    let (text, found) = read_report(cli, &task.id)?;
+    let (base, source) = base(cli, task, found.as_ref().ok());
+    let facts = match base {
+        Some(base) => repo.changes(&base),
+        None => repo.base_of_head().and_then(|b| repo.changes_since(b)),
+    }
+    .map_err(repo_failure)?;
+
+    let runs = Runs::make(cli, &repo, task, &facts, &env, &cancel, &loaded)?;
+    let tree = facts.tree.as_str();
+    let handoff = found.as_ref().ok().map(|r| &r.handoff);
+    let submodules: Vec<String> = repo
+        .submodule_paths(tree)
+        .map_err(repo_failure)?
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let missing: Vec<GitPath> = handoff
+        .map(|h| claims::compare(&h.files_changed, &facts).missing)
+        .unwrap_or_default()
+        .iter()
+        .filter(|name| is_inside(name))
+        .map(|name| GitPath::from(name.as_str()))
+        .collect();
+    let ignored = repo.ignored(&missing).map_err(repo_failure)?;
+    let absent = handoff.map(|h| absent(h, repo.root())).unwrap_or_default();
+    let redactor = redactor(&loaded, &env);
+    let known = Known {
+        task,
+        owned: &owned,
+        protected: &guarded,
+        report: found.as_ref(),
+        facts: &facts,
+        base: source,
+        submodules: &submodules,
+        ignored: &ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        absent: &absent,
+        clean: redactor.text(&text) == text,
+        runs: runs.end.as_deref(),
+        red_first: cli.red_first.then_some(RedFirst {
+            tests: runs.tests,
+            runs: runs.before.as_deref(),
+        }),
+        strict: cli.strict,
+        review_required: cli.review_required,
+    };
+    let (verdict, exit) = judge(&known);
+    if let Err(why) = &found {
+        output.note(&why.to_string());
+    }
+    output.document(&verdict, || text::verdict(&verdict))?;
+    Ok(exit)
+}
+
+/// `--base`, else the task's, else what worker-run recorded, else HEAD.
+fn base(cli: &Cli, task: &Task, report: Option<&Report>) -> (Option<String>, BaseSource) {
+    let recorded = report
+        .filter(|r| r.alone)
+        .and_then(|r| r.handoff.base.clone());
+    if let Some(base) = &cli.base {
+        (Some(base.clone()), BaseSource::Flag)
+    } else if let Some(base) = &task.base {
+        (Some(base.clone()), BaseSource::Task)
+    } else if let Some(base) = recorded {
+        (Some(base), BaseSource::Handoff)
+    } else {
+        (None, BaseSource::Head)
+    }
+}
+
+/// The runs we made.
+struct Runs {
+    end: Option<Vec<Vec<RunResult>>>,
+    before: Option<Vec<RunResult>>,
+    tests: usize,
+}
+
+impl Runs {
+    fn make(
+        cli: &Cli,
+        repo: &Repo,
+        task: &Task,
+        facts: &ChangeSet,
+        env: &Environment,
+        cancel: &Cancel,
+        loaded: &Loaded,
+    ) -> Result<Self, Failure> {
+        let mut runs = Self {
+            end: None,
+            before: None,
+            tests: 0,
+        };
+        if !(cli.rerun || cli.red_first || cli.repeat.is_some()) {
+            return Ok(runs);
+        }
+        let worktree = &loaded.config.worktree;
+        let copied = worktree.copy.iter().map(std::path::PathBuf::from);
+        let copied = copied.filter(|p| repo.root().join(p).exists());
+        let with: Vec<_> = cli.with.iter().cloned().chain(copied).collect();
+        let setup = Setup {
+            repo,
+            task,
+            env,
+            cancel,
+            sandboxed: !cli.no_sandbox,
+            with: &with,
+            prepare: &worktree.setup,
+        };
+        let end = setup
+            .scratch(facts.tree.as_str())?
+            .run_all(cli.repeat.unwrap_or(1))?;
+        runs.end = Some(end);
+        if cli.red_first {
+            let mut tests: Vec<GitPath> = facts
+                .net
+                .iter()
+                .flat_map(Change::touched)
+                .filter(|p| basis::is_test(p))
+                .cloned()
+                .collect();
+            tests.sort();
+            tests.dedup();
+            runs.tests = tests.len();
+            if !tests.is_empty() && !task.verify.is_empty() {
+                let scratch = setup.scratch(facts.base.tree.as_str())?;
+                scratch.overlay(facts.tree.as_str(), &tests)?;
+                runs.before = Some(scratch.run_all(1)?.into_iter().flatten().collect());
+            }
+        }
+        Ok(runs)
+    }
+}
+
+/// Files named as produced that are not in the work tree. A URL cannot be looked up.
+fn absent(handoff: &baton_protocol::Handoff, root: &Path) -> Vec<String> {
+    let files = handoff
+        .artifacts
+        .iter()
+        .filter(|a| a.kind == ArtifactKind::File);
+    files
+        .map(|a| a.reference.split('#').next().unwrap_or(&a.reference))
+        .filter(|name| !is_inside(name) || !lies_within(root, name))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether the file exists and does not lead out of the work tree by a link.
+fn lies_within(root: &Path, name: &str) -> bool {
+    let inside = || {
+        Ok::<_, std::io::Error>(
+            root.join(name)
+                .canonicalize()?
+                .starts_with(root.canonicalize()?),
+        )
+    };
+    inside().unwrap_or(false)
+}
+
+fn is_inside(name: &str) -> bool {
+    baton_protocol::RelPath::new(name).is_ok()
+}
+
+fn globs<S: AsRef<str>>(patterns: &[S], place: &str) -> Result<Globs, Failure> {
+    Globs::new(patterns).map_err(|e| Failure::input(format!("{place}: {e}")))
+}
+
+fn protected(asked: &Protect) -> Result<Globs, Failure> {
+    let ci = scope::CI_FILES.iter().filter(|_| asked.protect_ci);
+    let own = asked.protect.iter().map(String::as_str);
+    let all: Vec<&str> = scope::ALWAYS_PROTECTED
+        .iter()
+        .chain(ci)
+        .copied()
+        .chain(own)
+        .collect();
+    globs(&all, "--protect")
+}
+
+fn redactor(loaded: &Loaded, env: &Environment) -> Redactor {
+    loaded.redactor(env)
+}
+
+/// What a git error means for the exit code: bad input, or a question without an answer.
+pub(crate) fn repo_failure(error: RepoError) -> Failure {
+    match error {
+        RepoError::NotARepository(_) | RepoError::Bare(_) | RepoError::UnknownRevision(_) => {
+            Failure::input(error.to_string())
+        }
+        RepoError::Cancelled => Failure::interrupted(2),
+        other => Failure::internal(other.to_string()),
+    }
+}

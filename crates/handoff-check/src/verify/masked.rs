@@ -1,0 +1,208 @@
+//! Shell forms whose exit code says nothing about the command inside.
+
+/// Why a command line cannot fail, or cannot be judged by its exit code; none when it can.
+///
+/// Commands are run with `pipefail`, so `test | tail` is judged by `test` and is not masked then;
+/// [`in_a_plain_shell`] adds the forms that hide a failure from a shell without it.
+pub(crate) fn always(command: &str) -> Option<String> {
+    let parts = split(command);
+    let last = parts.last()?;
+    let text = last.text.trim();
+    if last.before == "&"
+        || command.trim_end().ends_with('&') && !command.trim_end().ends_with("&&")
+    {
+        return Some("runs in the background; the line ends before it does".into());
+    }
+    if last.before == "||" && succeeds(text) {
+        return Some(format!("`|| {text}` turns every failure into success"));
+    }
+    // `a || true; b`: what fails before the last part is hidden as well, but `b` still judges.
+    if matches!(last.before, ";" | "\n") && succeeds(text) {
+        return Some(format!(
+            "ends with `; {text}`, whose exit code hides the command before it"
+        ));
+    }
+    if parts.len() == 1 && succeeds(text) {
+        return Some(format!("`{text}` succeeds whatever the work is like"));
+    }
+    if last.before == "|" && parts.iter().any(|p| p.text.contains("+o pipefail")) {
+        return Some("switches pipefail off and pipes the output".into());
+    }
+    let negated = parts.iter().any(|p| p.text.trim_start().starts_with("! "));
+    if negated {
+        return Some("`!` turns failure into success".into());
+    }
+    None
+}
+
+/// Like [`always`], and `| tail` and its like, whose exit code a plain shell reports instead.
+pub(crate) fn in_a_plain_shell(command: &str) -> Option<String> {
+    always(command).or_else(|| {
+        let parts = split(command);
+        let last = parts.last().filter(|p| p.before == "|")?;
+        (!command.contains("-o pipefail")).then(|| {
+            let filter = last.text.split_whitespace().next().unwrap_or_default();
+            format!("the exit code is that of `{filter}`, not of the command before the pipe")
+        })
+    })
+}
+
+/// Commands that succeed (or end the line with a fixed code) whatever happened before.
+fn succeeds(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    match words.as_slice() {
+        [] | ["exit" | "return"] => false,
+        ["exit" | "return", code] => *code == "0",
+        [first, ..] => {
+            let name = first.rsplit('/').next().unwrap_or(first);
+            matches!(
+                name,
+                "true" | ":" | "echo" | "printf" | "pwd" | "date" | "sleep"
+            )
+        }
+    }
+}
+
+struct Part<'a> {
+    /// The operator before it.
+    before: &'a str,
+    text: &'a str,
+}
+
+/// Cuts a line at `;`, newlines, `&&`, `||`, `|` and `&` outside quotes, `$(…)` and `(…)`.
+fn split(command: &str) -> Vec<Part<'_>> {
+    let bytes = command.as_bytes();
+    let (mut parts, mut start, mut before) = (Vec::new(), 0, "");
+    let (mut quote, mut depth, mut i) = (0u8, 0usize, 0);
+    while i < bytes.len() {
+        let byte = bytes[i];
+        let next = bytes.get(i + 1).copied().unwrap_or(0);
+        if quote != 0 {
+            if byte == b'\\' && quote == b'"' {
+                i += 1;
+            } else if byte == quote {
+                quote = 0;
+            }
+            i += 1;
+            continue;
+        }
+        match byte {
+            b'\\' => i += 1,
+            b'\'' | b'"' | b'`' => quote = byte,
+            b'(' | b'{' => depth += 1,
+            b')' | b'}' => depth = depth.saturating_sub(1),
+            b'#' if i == 0 || bytes[i - 1].is_ascii_whitespace() => {
+                // A comment runs to the end of its line.
+                let end = command[i..].find('\n').map_or(command.len(), |n| i + n);
+                push(&mut parts, before, &command[start..i]);
+                start = end;
+                before = ";";
+                i = end;
+                continue;
+            }
+            _ if depth > 0 => {}
+            b';' | b'\n' | b'|' | b'&' => {
+                let redirection =
+                    byte == b'&' && (next == b'>' || i > 0 && matches!(bytes[i - 1], b'>' | b'<'));
+                if !redirection {
+                    let double = matches!(byte, b'|' | b'&') && next == byte;
+                    let with_stderr = byte == b'|' && next == b'&';
+                    let end = i + 1 + usize::from(double || with_stderr);
+                    push(&mut parts, before, &command[start..i]);
+                    before = if with_stderr { "|" } else { &command[i..end] };
+                    start = end;
+                    i = end;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    push(&mut parts, before, command.get(start..).unwrap_or_default());
+    parts
+}
+
+fn push<'a>(parts: &mut Vec<Part<'a>>, before: &'a str, text: &'a str) {
+    if !text.trim().is_empty() {
+        parts.push(Part { before, text });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{always, in_a_plain_shell};
+
+    #[test]
+    fn h20_forms_that_cannot_fail_are_no_evidence() {
+        for command in [
+            "pytest || true",
+            "cargo test ||:",
+            "cargo test || echo failed",
+            "npm test; echo done",
+            "npm test ; exit 0",
+            "npm test\ntrue",
+            "make check &",
+            "true",
+            "echo ok",
+            "! grep -r TODO src",
+            "set +o pipefail; cargo test | tail -5",
+            "cargo test || /bin/true # best effort",
+            "(cargo test) || true",
+        ] {
+            assert!(always(command).is_some(), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_hides_a_failure_only_from_a_plain_shell() {
+        for command in [
+            "pytest -q | tail -3",
+            "cargo test 2>&1 | tee log",
+            "cargo test |& tail",
+        ] {
+            assert!(always(command).is_none(), "{command}");
+            assert!(in_a_plain_shell(command).is_some(), "{command}");
+        }
+        assert!(in_a_plain_shell("set -o pipefail; pytest | tail -3").is_none());
+    }
+
+    #[test]
+    fn h21_odd_but_honest_commands_are_not_accused() {
+        for command in [
+            "cargo test",
+            "cd sub && npm test",
+            "./run-my-checks.sh",
+            "python -c 'import a; print(\"a || true\")'",
+            "test -z \"$(git status --porcelain)\"",
+            "cargo test > /dev/null 2>&1",
+            "cargo test &> log",
+            "echo start; cargo test",
+            "mkdir -p out || exit 1; make check",
+            "cargo test || { cat log; exit 1; }",
+            "cargo test || exit 1",
+            "for t in a b; do ./t.sh $t || exit 1; done",
+            "bash -c 'pytest; echo done' # comment; true",
+        ] {
+            assert_eq!(always(command), None, "{command}");
+            assert_eq!(in_a_plain_shell(command), None, "{command}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_command_makes_it_panic(command in "[a-z|&;\n'\"`(){}#!\\\\ é>]{0,40}") {
+            let _ = in_a_plain_shell(&command);
+        }
+
+        #[test]
+        fn whatever_comes_before_or_true_is_masked(words in "[a-z]{1,8}( [a-z./-]{1,8}){0,4}") {
+            let swallowed = format!("{words} || true");
+            prop_assert!(always(&swallowed).is_some());
+            let buried = format!("{words}; echo done");
+            prop_assert!(always(&buried).is_some());
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Judging commands and their outputs.
+
+pub(crate) mod masked;
+pub(crate) mod vacuous;
