@@ -8,6 +8,8 @@ mod choosing;
 mod holding;
 #[path = "slot-lock/kit.rs"]
 mod kit;
+#[path = "slot-lock/leases.rs"]
+mod leases;
 #[path = "slot-lock/places.rs"]
 mod places;
 #[path = "slot-lock/signals.rs"]

@@ -135,20 +135,23 @@ impl Holder {
 
     /// The command's process: the child that is not the keeper.
     pub fn command_pid(&self) -> Pid {
-        let pid = self.child.id();
-        let mut words = children(pid)
-            .into_iter()
-            .filter(|c| !cmdline(*c).contains("__keeper"));
-        Pid::from_raw(i32::try_from(words.next().unwrap()).unwrap()).unwrap()
+        self.child_where(|words| !words.contains("__keeper"))
     }
 
     /// The keeper's process.
     pub fn keeper_pid(&self) -> Pid {
-        let pid = self.child.id();
-        let mut words = children(pid)
-            .into_iter()
-            .filter(|c| cmdline(*c).contains("__keeper"));
-        Pid::from_raw(i32::try_from(words.next().unwrap()).unwrap()).unwrap()
+        self.child_where(|words| words.contains("__keeper"))
+    }
+
+    /// The list of children is only right while none of them starts or ends.
+    fn child_where(&self, is_it: impl Fn(&str) -> bool) -> Pid {
+        eventually("the child", SOON, || {
+            let found = children(self.child.id()).into_iter().find(|child| {
+                let words = cmdline(*child);
+                !words.is_empty() && is_it(&words)
+            });
+            Pid::from_raw(i32::try_from(found?).unwrap())
+        })
     }
 }
 

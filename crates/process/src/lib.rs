@@ -37,5 +37,6 @@ pub use exit_status::ExitStatus;
 pub use group::Leftover;
 pub use identity::Identity;
 pub use lines::{Lines, NextLine};
+pub use preexec::close_descriptors_on_exec;
 pub use replace::exec;
 pub use sibling::sibling;

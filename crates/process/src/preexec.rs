@@ -130,6 +130,17 @@ pub(crate) fn open_numbers() -> Vec<i32> {
         .collect()
 }
 
+/// Marks every open descriptor but the standard three to be closed on exec, also those that this
+/// process was handed by whoever started it.
+///
+/// For a program that leaves a long-lived process behind: without this, that process would keep
+/// its ancestors' pipes open and their locks held.
+pub fn close_descriptors_on_exec() {
+    for number in open_numbers() {
+        close_on_exec(number);
+    }
+}
+
 /// Leaves a namespace of the host.
 #[cfg(target_os = "linux")]
 #[expect(

@@ -77,6 +77,19 @@ pub(crate) fn granted(
     }
 }
 
+/// A reservation for people.
+pub(crate) fn line(document: &Reservation) -> String {
+    let name = document.provider.as_deref().unwrap_or("slot");
+    let slot = document
+        .slot
+        .map_or_else(String::new, |slot| format!(" slot {slot}"));
+    let token = document.token.as_deref().unwrap_or("none");
+    let until = document
+        .expires_at
+        .map_or_else(String::new, |at| format!(", until {at}"));
+    format!("{name}{slot} acquired{until}; token {token}")
+}
+
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -15,15 +15,17 @@ use crate::nested::Nested;
 const MOST_SLOTS: i64 = 1024;
 
 const EXAMPLES: &str = "\
-Exit codes: the command's own; 128+N when signal N ended it; 75 no slot in time; 69 no candidate is
-available; 1 the request fits no candidate; 3 whether one fits is unknown; 78 configuration;
-125 slot-lock itself failed; 126 the command cannot be executed; 127 it was not found.
+Exit codes: the command's own; 128+N when signal N ended it; 75 no slot in time; 124 --max-hold is
+over; 69 no candidate is available; 1 the request fits no candidate; 3 whether one fits is unknown;
+78 configuration; 125 slot-lock itself failed; 126 the command cannot be executed; 127 not found.
 
 Examples:
   slot-lock --slots 2 --wait 60s -- opencode run \"fix the tests\"
   vllm-health | ctx-estimate --task t.json --candidates - |
       slot-lock --candidates - --wait 5m -- worker-run --task t.json
   slot-lock --key gpu0 --slots 1 --wait 0 -- make bench || echo 'busy'
+  exec 9> >(slot-lock acquire --until-eof --report r.json)     # closing 9, or dying, gives it back
+  id=$(slot-lock acquire --ttl 10m | jq -r .token); …; slot-lock release \"$id\"
   slot-lock status
 
 Slots are files in $BATON_LOCK_DIR, else ${XDG_STATE_HOME:-~/.local/state}/baton/slots, locked by the
@@ -36,7 +38,7 @@ command leaves behind (a daemon) holds nothing. Everybody who shares a server mu
     after_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    override_usage = "slot-lock [OPTIONS] -- COMMAND [ARGUMENT]...\n       slot-lock status [OPTIONS]"
+    override_usage = "slot-lock [OPTIONS] -- COMMAND [ARGUMENT]...\n       slot-lock status|acquire|renew|release [OPTIONS]"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -46,7 +48,9 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) place: Place,
     #[command(flatten)]
-    pub(crate) hold: Hold,
+    pub(crate) waiting: Waiting,
+    #[command(flatten)]
+    pub(crate) running: Running,
     /// The command to run in the slot; stdin, stdout and the terminal are its own.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -65,6 +69,12 @@ impl HasCommon for Cli {
 pub(crate) enum Verb {
     /// Say who holds which slot since when, and who waits.
     Status(Status),
+    /// Take a slot without a command: for a script that holds it, or a keeper with a time to live.
+    Acquire(Acquire),
+    /// Set a new end for a slot taken by `acquire`; exit 1 when it is lost.
+    Renew(Renew),
+    /// Give back a slot taken by `acquire`.
+    Release(Release),
 }
 
 /// Which slots.
@@ -119,22 +129,114 @@ pub(crate) struct Place {
     pub(crate) allow_network_fs: bool,
 }
 
-/// How the slot is waited for and held.
+/// How the slot is waited for.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Waiting and holding")]
-pub(crate) struct Hold {
+#[command(next_help_heading = "Waiting")]
+pub(crate) struct Waiting {
     /// How long to wait for a slot; 0 tries once and never overtakes a queue.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
     pub(crate) wait: Duration,
-    /// Who is served first.
+    /// Who is served first: interactive, worker or batch.
     #[arg(long, value_name = "CLASS", default_value = "worker", value_parser = parse_class)]
     pub(crate) class: SlotClass,
     /// Write the reservation/1 document here: what was reserved, or who is in the way.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// How the command runs.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Running")]
+pub(crate) struct Running {
+    /// End the command after this long (TERM, KILL 5 s later) and exit 124.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) max_hold: Option<Duration>,
+    /// Become the command instead of waiting for it.
+    #[arg(long)]
+    pub(crate) exec: bool,
     /// Below a slot-lock that holds a slot of the same server: use its slot, refuse (75), or queue.
-    #[arg(long, value_name = "HOW", default_value = "share")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "share",
+        hide_possible_values = true
+    )]
     pub(crate) nested: Nested,
+}
+
+/// `slot-lock acquire`.
+#[derive(Debug, Args)]
+pub(crate) struct Acquire {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
+    /// Give the slot back after this long [default: 1h; with --until-eof: never].
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) ttl: Option<Duration>,
+    /// Give the slot back when this process ends; `parent` is the calling shell.
+    #[arg(long, value_name = "PID", conflicts_with = "until_eof")]
+    pub(crate) holder_pid: Option<HolderPid>,
+    /// Stay, and hold the slot until stdin ends.
+    #[arg(long)]
+    pub(crate) until_eof: bool,
+}
+
+/// `slot-lock renew`.
+#[derive(Debug, Args)]
+pub(crate) struct Renew {
+    /// The token of the reservation/1 document.
+    pub(crate) token: String,
+    /// The new time to live, from now on [default: 1h].
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) ttl: Option<Duration>,
+}
+
+/// `slot-lock release`.
+#[derive(Debug, Args)]
+pub(crate) struct Release {
+    /// The token of the reservation/1 document.
+    pub(crate) token: String,
+}
+
+/// A process that holds a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HolderPid {
+    /// Whoever started us.
+    Parent,
+    /// This one.
+    Number(i32),
+}
+
+impl std::str::FromStr for HolderPid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("parent", _) => Ok(Self::Parent),
+            (_, Ok(number @ 1..)) => Ok(Self::Number(number)),
+            _ => Err("a process number or the word `parent`".into()),
+        }
+    }
+}
+
+impl HolderPid {
+    /// The process's number; an error when there is no such process.
+    pub(crate) fn resolve(self) -> Result<i32, String> {
+        let pid = match self {
+            Self::Number(number) => number,
+            Self::Parent => rustix::process::getppid()
+                .map(|pid| pid.as_raw_nonzero().get())
+                .ok_or("the parent process cannot be seen from here")?,
+        };
+        let found = u32::try_from(pid)
+            .ok()
+            .and_then(crate::identity::Identity::of_pid);
+        match found {
+            Some(_) => Ok(pid),
+            None => Err(format!("--holder-pid {pid}: there is no such process")),
+        }
+    }
 }
 
 /// What to do about unknown.

@@ -6,13 +6,20 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
 use baton_protocol::Exit;
-use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, kill_process, kill_process_group, pidfd_open};
 
+use crate::clock::boot_ms;
+use crate::ending::{self, GRACE};
 use crate::environment::Change;
+use crate::keeper::Limit;
 use crate::signals::{Signals, is_from_terminal, named};
 use crate::waker::Waker;
+
+/// How often the end is looked for where the kernel does not tell it.
+const POLL: Duration = Duration::from_millis(10);
 
 /// The command with its changed environment.
 pub(crate) fn prepare(words: &[OsString], changes: Vec<Change>) -> Option<Command> {
@@ -33,25 +40,99 @@ pub(crate) fn replace(mut command: Command) -> io::Error {
     command.exec()
 }
 
-/// Waits for the command, passing signals on.
-pub(crate) fn supervise(child: &mut Child, waker: &Waker, signals: &Signals) -> io::Result<Exit> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    // Without a pidfd (an old kernel) the end is looked for, below.
-    let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    let pause = ended
-        .is_none()
-        .then_some(std::time::Duration::from_millis(10));
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(exit_of(status));
-        }
-        for signal in signals.take() {
-            if let (Some(pid), Some(sig), false) = (pid, named(signal), is_from_terminal(signal)) {
-                // It is not reaped yet, so the number is still its own.
-                let _ = kill_process(pid, sig);
+/// Whether we own a terminal's foreground: the command then shares our group with it.
+pub(crate) fn owns_terminal() -> bool {
+    is_from_terminal(signal_hook::consts::SIGINT)
+}
+
+/// The command while it runs.
+pub(crate) struct Supervision<'a> {
+    pub(crate) child: &'a mut Child,
+    pub(crate) waker: &'a Waker,
+    pub(crate) signals: &'a Signals,
+    /// When it is ended.
+    pub(crate) limit: Option<Limit>,
+}
+
+impl Supervision<'_> {
+    /// Waits for the command, passing signals on. It is ended when its time is over.
+    pub(crate) fn run(&mut self) -> io::Result<Exit> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        // Without a pidfd (an old kernel) the end is looked for.
+        let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let mut stage = Stage::Running;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(match stage {
+                    Stage::Running => exit_of(status),
+                    Stage::Asked(_) | Stage::Killed => Exit::TimeLimit,
+                });
             }
+            for signal in self.signals.take() {
+                self.pass_on(signal);
+            }
+            stage = self.enforce(stage);
+            let mut pause = stage
+                .next_ms(self.limit)
+                .map(|at| Duration::from_millis(at.saturating_sub(boot_ms()).saturating_add(1)));
+            if ended.is_none() {
+                pause = Some(POLL);
+            }
+            self.waker.sleep(ended.as_ref().map(AsFd::as_fd), pause);
         }
-        waker.sleep(ended.as_ref().map(AsFd::as_fd), pause);
+    }
+
+    fn pass_on(&self, number: i32) {
+        let has_group = self.limit.is_some_and(|limit| limit.has_group);
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let (Some(pid), Some(signal)) = (pid, named(number)) else {
+            return;
+        };
+        // It is not reaped yet, so the number is still its own.
+        if has_group {
+            let _ = kill_process_group(pid, signal);
+        } else if !is_from_terminal(number) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// TERM when the time is over, KILL after a grace.
+    fn enforce(&self, stage: Stage) -> Stage {
+        let (Some(limit), Some(at)) = (self.limit, stage.next_ms(self.limit)) else {
+            return stage;
+        };
+        if boot_ms() < at {
+            return stage;
+        }
+        let pid = i32::try_from(self.child.id()).unwrap_or(0);
+        let kill = matches!(stage, Stage::Asked(_));
+        ending::send(pid, limit.has_group, kill);
+        if kill {
+            Stage::Killed
+        } else {
+            Stage::Asked(boot_ms())
+        }
+    }
+}
+
+/// How far the ending of a command has come.
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    Running,
+    /// TERM was sent, at this time.
+    Asked(u64),
+    Killed,
+}
+
+impl Stage {
+    /// When the next signal is due, in milliseconds since boot.
+    fn next_ms(self, limit: Option<Limit>) -> Option<u64> {
+        let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+        match self {
+            Self::Running => Some(limit?.deadline_ms),
+            Self::Asked(at) => Some(at.saturating_add(grace)),
+            Self::Killed => None,
+        }
     }
 }
 

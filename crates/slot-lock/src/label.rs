@@ -32,6 +32,9 @@ pub(crate) struct Label {
     pub since: Timestamp,
     /// When a keeper gives it back at the latest.
     pub expires_at: Option<Timestamp>,
+    /// Held by `slot-lock acquire`: `release` may end the owner.
+    #[serde(default)]
+    pub is_lease: bool,
 }
 
 /// Who is about to take a slot: everything of a label but the slot's own part.
@@ -45,6 +48,7 @@ pub(crate) struct Bearer {
     pub(crate) tokens: Option<u64>,
     pub(crate) provider: Option<String>,
     pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) is_lease: bool,
 }
 
 impl Bearer {
@@ -74,6 +78,7 @@ impl Label {
             provider: bearer.provider.clone(),
             since,
             expires_at: bearer.expires_at,
+            is_lease: bearer.is_lease,
         }
     }
 
@@ -140,6 +145,7 @@ mod tests {
             tokens: Some(4096),
             provider: None,
             expires_at: None,
+            is_lease: false,
         };
         Label::new(&bearer, "t".into(), Timestamp::now())
     }

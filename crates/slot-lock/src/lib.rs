@@ -9,12 +9,14 @@
 //! into the file `$BATON_SLOT_FILE` names, once, and holds an exclusive flock(2) on that file
 //! while a request is in flight.
 
+mod acquire;
 mod admission;
 mod answer;
 mod candidate;
 mod cli;
 mod clock;
 mod command;
+mod ending;
 mod environment;
 mod flock;
 mod hold;
@@ -29,6 +31,7 @@ mod obtain;
 mod offer;
 mod report;
 mod search;
+mod session;
 mod signals;
 mod status;
 mod store;
@@ -73,13 +76,27 @@ pub fn main() -> ExitCode {
 
 fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     let env = Environment::from_process();
+    let settings = |complete| Settings::new(env, complete);
     match &cli.verb {
-        Some(Verb::Status(options)) => {
-            status::status(options, cli.place, output, &Settings::new(env, true)?)
-        }
         None => {
             let complete = cli.target.key.is_some() && cli.target.slots.is_some();
-            hold::hold(cli, output, Settings::new(env, complete)?)
+            hold::hold(cli, output, settings(complete)?)
+        }
+        Some(Verb::Acquire(options)) => {
+            let complete = options.target.key.is_some() && options.target.slots.is_some();
+            acquire::acquire(options, cli.place, output, settings(complete)?)
+        }
+        Some(Verb::Status(options)) => {
+            let store = session::open_store(&settings(true)?, cli.place, output)?;
+            status::status(options, &*store, output)
+        }
+        Some(Verb::Renew(options)) => {
+            let store = session::open_store(&settings(true)?, cli.place, output)?;
+            acquire::renew(options, &*store, output)
+        }
+        Some(Verb::Release(options)) => {
+            let store = session::open_store(&settings(true)?, cli.place, output)?;
+            acquire::release(options, &*store, output)
         }
     }
 }

@@ -7,8 +7,8 @@ use baton_cli::Failure;
 use crate::answer::in_the_way;
 use crate::candidate::Candidate;
 use crate::clock::boot_ms;
-use crate::hold::Run;
 use crate::load::{Reading, foreign};
+use crate::session::Session;
 use crate::store::{Ask, Attempt, Held, Listing, Waited};
 
 /// A waiter says what it waits for after this long, and again after each [`REMINDER`].
@@ -24,7 +24,7 @@ const VERY_FRESH_MS: u64 = 250;
 /// How often a server that is busy with others is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-impl Run<'_> {
+impl Session<'_> {
     /// A slot; none when the time passed. A signal that ends the wait is a failure.
     pub(crate) fn obtain(&mut self, mut ask: Ask) -> Result<Option<Box<dyn Held>>, Failure> {
         loop {
@@ -65,7 +65,7 @@ impl Run<'_> {
     }
 
     fn take_or_wait(&mut self, ask: &mut Ask) -> Result<Option<Box<dyn Held>>, Failure> {
-        let wait = self.cli.hold.wait;
+        let wait = self.waiting.wait;
         let mut place = match self.store.take_or_queue(ask, !wait.is_zero())? {
             Attempt::Taken(held) => return Ok(Some(held)),
             Attempt::Busy => return Ok(None),
@@ -104,7 +104,7 @@ impl Run<'_> {
     /// Whether servers are asked what they do for others: only those of a document are known well
     /// enough.
     fn is_foreign_counted(&self) -> bool {
-        self.offer.is_some() && !self.cli.target.ignore_server
+        self.offer.is_some() && !self.target.ignore_server
     }
 
     /// Brings the foreign load of every want up to date. What is not known lowers nothing.
@@ -163,11 +163,11 @@ impl Run<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.waited() >= self.cli.hold.wait
+        self.waited() >= self.waiting.wait
     }
 
     fn pause(&self, time: Duration) -> Result<(), Failure> {
-        let left = self.cli.hold.wait.saturating_sub(self.waited());
+        let left = self.waiting.wait.saturating_sub(self.waited());
         self.waker.sleep(None, Some(time.min(left)));
         match self.signals.ending() {
             Some(signal) => Err(Failure::interrupted(signal)),
@@ -189,7 +189,7 @@ impl Run<'_> {
         self.output.note(text);
     }
 
-    fn listings(&self) -> Vec<Listing> {
+    pub(crate) fn listings(&self) -> Vec<Listing> {
         let list = |c: &Candidate| self.store.list(&c.want.key).ok();
         self.candidates.iter().filter_map(list).collect()
     }
@@ -199,7 +199,7 @@ impl Run<'_> {
         let listings = self.listings();
         self.write_refusal(&listings);
         let ways: Vec<String> = listings.iter().map(in_the_way).collect();
-        let wait = self.cli.hold.wait;
+        let wait = self.waiting.wait;
         let within = if wait.is_zero() {
             "no slot is free".to_owned()
         } else {

@@ -8,16 +8,16 @@ use baton_protocol::{Exit, Timestamp};
 use crate::candidate::Rejection;
 use crate::cli::OnUnknown;
 use crate::clock::boot_ms;
-use crate::hold::Run;
 use crate::offer::Offer;
+use crate::session::Session;
 use crate::target::{self, Choice};
 
 /// How often a server of which it is unknown whether it may be used is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-impl Run<'_> {
+impl Session<'_> {
     pub(crate) fn find_candidates(&mut self) -> Result<(), Failure> {
-        let target = &self.cli.target;
+        let target = self.target;
         self.candidates = match &target.candidates {
             None => {
                 let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
@@ -47,7 +47,7 @@ impl Run<'_> {
     /// Applies the hard filters, asking again while nobody may be used and it is not known of all
     /// why.
     fn judge_until_known(&mut self) -> Result<Choice, Failure> {
-        let target = &self.cli.target;
+        let target = self.target;
         let mut is_told = false;
         loop {
             let Some(offer) = &mut self.offer else {
@@ -55,9 +55,9 @@ impl Run<'_> {
             };
             let last_used = |key: &_| self.store.last_used(key);
             let choice = target::choose(offer, target, &self.settings, last_used);
-            let waits = target.on_unknown == OnUnknown::Wait && !self.cli.hold.wait.is_zero();
+            let waits = target.on_unknown == OnUnknown::Wait && !self.waiting.wait.is_zero();
             let is_unknown = choice.rejected.iter().any(Rejection::is_unknown);
-            let over = boot_ms().saturating_sub(self.start_ms) >= millis(self.cli.hold.wait);
+            let over = boot_ms().saturating_sub(self.start_ms) >= millis(self.waiting.wait);
             if !choice.usable.is_empty() || !waits || !is_unknown || over {
                 return self.judged(choice);
             }

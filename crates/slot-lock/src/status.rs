@@ -5,24 +5,19 @@ use baton_protocol::{
     Exit, HolderLife, SchemaTag, SlotHolder, SlotSet, SlotWaiter, SlotsStatus, Timestamp,
 };
 
-use crate::cli::{Place, Status};
+use crate::cli::Status;
 use crate::clock::boot_ms;
 use crate::identity::{Identity, Life};
 use crate::label::Label;
-use crate::local::{LocalStore, Root};
 use crate::store::{Listing, Store};
-use crate::target::Settings;
 
 /// Answers 0 when every server asked for has a free slot, 1 when one has none, 3 when it is unknown.
 pub(crate) fn status(
     options: &Status,
-    place: Place,
+    store: &dyn Store,
     output: &Output,
-    settings: &Settings,
 ) -> Result<Exit, Failure> {
-    let root = Root::open(settings.directory(), place.allow_network_fs)?;
-    let store = LocalStore::new(root);
-    let document = look(&store, options)?;
+    let document = look(store, options)?;
     output.document(&document, || text(&document))?;
     Ok(exit(&document))
 }

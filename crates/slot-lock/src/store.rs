@@ -10,6 +10,7 @@ use baton_cli::Failure;
 use baton_protocol::Timestamp;
 
 use crate::identity::Identity;
+use crate::keeper::Limit;
 use crate::key::Key;
 use crate::label::{Bearer, Label};
 use crate::ticket::Ticket;
@@ -80,6 +81,34 @@ pub(crate) enum Waited {
     NotYet,
 }
 
+/// How long a keeper holds a slot for a holder that is not its child.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// In milliseconds since boot.
+    pub(crate) expires_ms: u64,
+    /// The process with whose end it ends as well.
+    pub(crate) holder: Option<i32>,
+}
+
+/// A lease with a new end.
+#[derive(Debug, Clone)]
+pub(crate) struct Renewed {
+    pub(crate) key: Key,
+    pub(crate) slot: u32,
+    pub(crate) label: Label,
+}
+
+/// What became of an acquisition that was to be given back.
+#[derive(Debug, Clone)]
+pub(crate) enum Released {
+    /// Its slot is free.
+    Freed(Key, u32),
+    /// Nobody holds it (any more).
+    Unknown,
+    /// A living command holds it; only its end frees the slot.
+    Lives(Key, Box<Label>),
+}
+
 /// A store of slots.
 pub(crate) trait Store {
     /// Takes a slot if one is free and nobody is before us; else queues up, if `queue` says so.
@@ -90,6 +119,10 @@ pub(crate) trait Store {
     fn keys(&self) -> Result<Vec<Key>, StoreError>;
     /// When a slot of this key was last taken; none: never, or unknown.
     fn last_used(&self, key: &Key) -> Option<SystemTime>;
+    /// Sets a new end for the lease of this acquisition. None: it is lost.
+    fn renew(&self, token: &str, ttl: Duration) -> Result<Option<Renewed>, StoreError>;
+    /// Gives back the slot of this acquisition.
+    fn release(&self, token: &str) -> Result<Released, StoreError>;
     /// The place the answer rests on, for people.
     fn place(&self) -> String;
 }
@@ -110,9 +143,12 @@ pub(crate) trait Held {
     /// What was taken.
     fn grant(&self) -> &Grant;
     /// Starts the keeper: from now on the slot stays held when we are killed, until the command ends.
-    fn keep(&mut self) -> Result<(), StoreError>;
-    /// Tells the keeper the command's process.
-    fn watch(&mut self, pid: u32) -> Result<(), StoreError>;
+    /// `becomes`: we become the command, which must not have the keeper as its child.
+    fn keep(&mut self, becomes: bool) -> Result<(), StoreError>;
+    /// Tells the keeper the command's process, and when it has to end at the latest.
+    fn watch(&mut self, pid: u32, limit: Option<Limit>) -> Result<(), StoreError>;
+    /// Leaves the slot to a keeper of its own that outlives us, by these terms.
+    fn lend(&mut self, bearer: &Bearer, terms: &Terms) -> Result<(), StoreError>;
     /// Gives the slot back.
     fn release(self: Box<Self>);
 }
@@ -165,6 +201,9 @@ pub(crate) enum StoreError {
     /// Somebody stays in the short critical section.
     #[error("{0}")]
     Stuck(String),
+    /// The owner of a lease could not be ended.
+    #[error("{key}: slot {slot}: {why}")]
+    Lease { key: Key, slot: u32, why: String },
     /// The keeper could not be started or told.
     #[error("the keeper process: {0}")]
     Keeper(std::io::Error),
@@ -175,7 +214,9 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::Unsuitable { .. } => Self::config(error.to_string()),
             StoreError::Stuck(_) => Self::try_again(error.to_string()),
-            StoreError::File { .. } | StoreError::Keeper(_) => Self::internal(error.to_string()),
+            StoreError::File { .. } | StoreError::Keeper(_) | StoreError::Lease { .. } => {
+                Self::internal(error.to_string())
+            }
         }
     }
 }

@@ -117,6 +117,12 @@ impl Folder {
         Ok(entries)
     }
 
+    /// Replaces the text of one of this folder's files, making it where it is missing.
+    pub(super) fn replace_text(&self, path: &Path, text: &str) -> Result<(), StoreError> {
+        let (file, _) = self.open(path)?;
+        write_text(&file, text).map_err(|e| failed(path, "cannot write", e))
+    }
+
     /// How many slots the last caller counted with.
     pub(super) fn last_slots(&self) -> Option<u32> {
         let text = fs::read_to_string(self.path.join("slots")).ok()?;

@@ -8,15 +8,17 @@ use baton_protocol::Timestamp;
 use super::folder::{Folder, write_text};
 use super::scan::LockedSlot;
 use crate::flock;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, Lease, Limit, Orders, lease_path};
 use crate::label::{Bearer, Label};
-use crate::store::{Grant, Held, StoreError, Want};
+use crate::store::{Grant, Held, StoreError, Terms, Want};
 use crate::token;
 
 /// A locked slot file, and the keeper that shares it.
 #[derive(Debug)]
 pub(super) struct LocalHeld {
     grant: Grant,
+    folder: Folder,
+    path: PathBuf,
     file: File,
     keeper: Option<Keeper>,
 }
@@ -46,6 +48,8 @@ impl LocalHeld {
         };
         Self {
             grant,
+            folder: folder.clone(),
+            path: folder.slot_path(slot),
             file,
             keeper: None,
         }
@@ -62,18 +66,52 @@ impl Held for LocalHeld {
         &self.grant
     }
 
-    fn keep(&mut self) -> Result<(), StoreError> {
+    fn keep(&mut self, becomes: bool) -> Result<(), StoreError> {
+        let start = if becomes {
+            Keeper::start_orphan
+        } else {
+            Keeper::start
+        };
         let share = self.file.try_clone();
-        let keeper = share.and_then(|file| Keeper::start(file, &self.grant.token));
+        let keeper = share.and_then(|file| start(file, &self.grant.token));
         self.keeper = Some(keeper.map_err(StoreError::Keeper)?);
         Ok(())
     }
 
-    fn watch(&mut self, pid: u32) -> Result<(), StoreError> {
-        match &mut self.keeper {
-            Some(keeper) => keeper.watch(pid).map_err(StoreError::Keeper),
-            None => Ok(()),
+    fn watch(&mut self, pid: u32, limit: Option<Limit>) -> Result<(), StoreError> {
+        let Some(keeper) = &mut self.keeper else {
+            return Ok(());
+        };
+        let pid = i32::try_from(pid).unwrap_or(i32::MAX);
+        let orders = Orders::Watch { pid, limit };
+        keeper.order(&orders).map_err(StoreError::Keeper)
+    }
+
+    fn lend(&mut self, bearer: &Bearer, terms: &Terms) -> Result<(), StoreError> {
+        let lease = Lease {
+            token: self.grant.token.clone(),
+            expires_ms: terms.expires_ms,
+        };
+        if let Some(path) = lease_path(&self.path) {
+            self.folder.replace_text(&path, &lease.text())?;
         }
+        let share = self.file.try_clone();
+        let keeper = share.and_then(|file| Keeper::start_detached(file, &self.grant.token));
+        let mut keeper = keeper.map_err(StoreError::Keeper)?;
+        let mut bearer = bearer.clone();
+        if let Some(identity) = keeper.identity() {
+            bearer.owner = identity;
+        }
+        let label = Label::new(&bearer, self.grant.token.clone(), self.grant.since);
+        let _ = write_text(&self.file, &label.line());
+        keeper
+            .order(&Orders::Lease {
+                expires_ms: terms.expires_ms,
+                holder: terms.holder,
+            })
+            .map_err(StoreError::Keeper)?;
+        self.keeper = Some(keeper);
+        Ok(())
     }
 
     fn release(mut self: Box<Self>) {

@@ -12,6 +12,7 @@ mod displaced;
 mod files;
 mod folder;
 mod held;
+mod leases;
 mod line;
 mod list;
 mod place;
@@ -19,7 +20,7 @@ mod root;
 mod scan;
 
 use std::fs;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 pub(crate) use root::Root;
 
@@ -29,7 +30,7 @@ use self::line::{Line, Position};
 use self::place::LocalPlace;
 use crate::clock::boot_ms;
 use crate::key::Key;
-use crate::store::{Ask, Attempt, Held, Listing, Store, StoreError};
+use crate::store::{Ask, Attempt, Held, Listing, Released, Renewed, Store, StoreError};
 
 /// The store in one directory.
 #[derive(Debug)]
@@ -95,6 +96,14 @@ impl Store for LocalStore {
         let slots = folder.entries().ok()?.slots;
         let modified = |slot| fs::metadata(folder.slot_path(slot)).ok()?.modified().ok();
         slots.into_iter().filter_map(modified).max()
+    }
+
+    fn renew(&self, token: &str, ttl: Duration) -> Result<Option<Renewed>, StoreError> {
+        leases::renew(self, token, ttl)
+    }
+
+    fn release(&self, token: &str) -> Result<Released, StoreError> {
+        leases::release(self, token)
     }
 
     fn place(&self) -> String {

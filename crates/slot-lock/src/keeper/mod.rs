@@ -1,0 +1,99 @@
+//! The keeper: a second process that shares the lock, so that killing slot-lock frees nothing.
+//!
+//! It is started before the command, has the locked slot file as its standard input and learns by a
+//! pipe what to wait for: the command's end, or (for `slot-lock acquire`) the end of a lease. What
+//! the command leaves behind (a daemon) is not waited for.
+
+mod lease;
+mod life;
+mod orders;
+
+use std::fs::File;
+use std::io::{self, PipeWriter, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+pub(crate) use lease::{Lease, lease_path};
+pub(crate) use life::main;
+pub(crate) use orders::{Limit, Orders};
+
+use crate::identity::Identity;
+
+/// The hidden first argument that makes slot-lock a keeper.
+pub(crate) const ARGUMENT: &str = "__keeper";
+
+/// The second argument of a keeper that starts the real one and ends.
+const ORPHAN: &str = "orphan";
+
+/// The second argument of a keeper that leaves our session, which only works outside a group of
+/// its own.
+const DETACHED: &str = "detached";
+
+/// The keeper as slot-lock sees it.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    process: Child,
+    pipe: PipeWriter,
+}
+
+fn keeper_command() -> Command {
+    // This very program, also when its file was replaced meanwhile.
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .arg0("slot-lock")
+        .arg(ARGUMENT)
+        .env_clear()
+        .stderr(Stdio::null());
+    command
+}
+
+impl Keeper {
+    /// Starts a keeper that shares this locked file.
+    pub(crate) fn start(locked: File, token: &str) -> io::Result<Self> {
+        Self::start_with(&[], locked, token)
+    }
+
+    /// Starts a keeper that outlives us; it makes itself a session of its own.
+    pub(crate) fn start_detached(locked: File, token: &str) -> io::Result<Self> {
+        Self::start_with(&[DETACHED], locked, token)
+    }
+
+    /// Starts a keeper that is nobody's child: for a process that becomes another program, which
+    /// must not meet a child it did not start.
+    pub(crate) fn start_orphan(locked: File, token: &str) -> io::Result<Self> {
+        let mut keeper = Self::start_with(&[ORPHAN], locked, token)?;
+        keeper.process.wait()?;
+        Ok(keeper)
+    }
+
+    fn start_with(arguments: &[&str], locked: File, token: &str) -> io::Result<Self> {
+        let (receive, mut pipe) = io::pipe()?;
+        writeln!(pipe, "{token}")?;
+        let mut command = keeper_command();
+        command.args(arguments).stdin(locked).stdout(receive);
+        if arguments == [DETACHED] {
+            command.current_dir("/");
+        } else {
+            // Ctrl-C is meant for the command, not for the keeper.
+            command.process_group(0);
+        }
+        let process = command.spawn()?;
+        Ok(Self { process, pipe })
+    }
+
+    /// Tells it what to wait for.
+    pub(crate) fn order(&mut self, orders: &Orders) -> io::Result<()> {
+        writeln!(self.pipe, "{orders}")
+    }
+
+    /// Who it is.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        Identity::of_pid(self.process.id())
+    }
+
+    /// Ends it; the lock was given back already.
+    pub(crate) fn dismiss(mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

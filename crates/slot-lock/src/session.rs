@@ -1,0 +1,136 @@
+//! Everything one call that takes a slot needs: who asks, of whom, where, and how it is told.
+
+use std::time::Duration;
+
+use baton_cli::{Failure, Output};
+use baton_protocol::{Reservation, SlotClass};
+
+use crate::answer::refused;
+use crate::candidate::Candidate;
+use crate::cli::{Place, Target, Waiting};
+use crate::clock::boot_ms;
+use crate::identity::Identity;
+use crate::label::Bearer;
+use crate::local::{LocalStore, Root};
+use crate::offer::Offer;
+use crate::report;
+use crate::signals::Signals;
+use crate::store::{Listing, Store};
+use crate::target::Settings;
+use crate::waker::Waker;
+
+/// One call that takes a slot.
+pub(crate) struct Session<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) waiting: &'a Waiting,
+    pub(crate) output: &'a Output,
+    pub(crate) settings: Settings,
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) waker: Waker,
+    pub(crate) signals: Signals,
+    /// When we started, in milliseconds since boot.
+    pub(crate) start_ms: u64,
+    /// The document of candidates; none when a flag or the configuration names the one server.
+    pub(crate) offer: Option<Offer>,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Opens the store the settings name.
+pub(crate) fn open_store(
+    settings: &Settings,
+    place: Place,
+    output: &Output,
+) -> Result<Box<dyn Store>, Failure> {
+    for note in settings.notes() {
+        output.note(note);
+    }
+    let root = Root::open(settings.directory(), place.allow_network_fs)?;
+    Ok(Box::new(LocalStore::new(root)))
+}
+
+impl<'a> Session<'a> {
+    /// Opens the store and finds the candidates.
+    pub(crate) fn open(
+        target: &'a Target,
+        waiting: &'a Waiting,
+        place: Place,
+        output: &'a Output,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let start_ms = boot_ms();
+        let store = open_store(&settings, place, output)?;
+        let waker =
+            Waker::new().map_err(|e| Failure::internal(format!("cannot make a socket: {e}")))?;
+        let signals = Signals::catch(&waker)
+            .map_err(|e| Failure::internal(format!("cannot catch signals: {e}")))?;
+        let mut session = Self {
+            target,
+            waiting,
+            output,
+            settings,
+            store,
+            waker,
+            signals,
+            start_ms,
+            offer: None,
+            candidates: Vec::new(),
+            notes: Vec::new(),
+        };
+        session.find_candidates()?;
+        Ok(session)
+    }
+
+    /// How long we have waited, suspend included.
+    pub(crate) fn waited(&self) -> Duration {
+        Duration::from_millis(boot_ms().saturating_sub(self.start_ms))
+    }
+
+    /// Who asks.
+    pub(crate) fn bearer(&self, command: &str) -> Bearer {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Bearer {
+            owner: Identity::of_self(),
+            host: host.trim_end().to_owned(),
+            uid: rustix::process::getuid().as_raw(),
+            command: self.output.redactor().text(command).into_owned(),
+            class: self.class(),
+            tokens: None,
+            provider: None,
+            expires_at: None,
+            is_lease: false,
+        }
+    }
+
+    pub(crate) const fn class(&self) -> SlotClass {
+        self.waiting.class
+    }
+
+    /// The document of a slot that was not had.
+    pub(crate) fn refusal(&self, listings: &[Listing]) -> Reservation {
+        refused(
+            &self.candidates,
+            listings,
+            self.class(),
+            self.waited(),
+            &self.store.place(),
+            self.notes.clone(),
+        )
+    }
+
+    /// Writes a report of a slot that was not had.
+    pub(crate) fn write_refusal(&self, listings: &[Listing]) {
+        let document = self.refusal(listings);
+        // The refusal itself is the failure to tell; a report that cannot be written comes second.
+        if let Err(failure) = self.write_report(&document) {
+            self.output.error(&failure.message);
+        }
+    }
+
+    pub(crate) fn write_report(&self, document: &Reservation) -> Result<(), Failure> {
+        match &self.waiting.report {
+            Some(file) => report::write(file, &self.output.redacted_json(document)?),
+            None => Ok(()),
+        }
+    }
+}
