@@ -84,7 +84,6 @@ pub(crate) struct Chat {
     /// The most thinking tokens (vLLM's `thinking_token_budget`).
     pub(crate) thinking_budget: Option<u64>,
     /// The whole body, for the fields only one server kind knows.
-    #[expect(dead_code, reason = "only llama.cpp shows it")]
     pub(crate) body: Value,
 }
 

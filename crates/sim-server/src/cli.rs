@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::config::Config;
+use crate::fault::{self, Active};
 use crate::kinds::Kind;
 
 /// A simulated model server: real shapes, real queues, scripted answers.
@@ -41,6 +42,9 @@ pub(crate) struct Cli {
     /// Keep a slot busy so long after its client hung up.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = humantime::parse_duration)]
     cancel_lag: Duration,
+    /// All slots share one pool of one window (llama.cpp without --parallel).
+    #[arg(long)]
+    unified: bool,
     /// Demand this key.
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
@@ -53,6 +57,12 @@ pub(crate) struct Cli {
     /// What the model answers (TOML or JSON); see below.
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
+    /// Misbehave: NAME, or NAME@N for the N-th request, NAME@2..4, NAME@3..; repeatable.
+    #[arg(long = "fault", value_name = "NAME[@N]", value_parser = fault::parse)]
+    pub(crate) faults: Vec<Active>,
+    /// Print every fault with the bug-log rows it rebuilds, and end.
+    #[arg(long)]
+    pub(crate) list_faults: bool,
     /// Real seconds per simulated second: 1 is the speed of the measured hardware, 0 no waiting.
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) time_scale: f64,
@@ -79,6 +89,8 @@ impl Cli {
             tools: !self.no_tools,
             reasoning: !self.no_reasoning,
             load_tracking: true,
+            unified: self.unified,
+            trained_context: self.context.max(131_072),
         }
     }
 }
@@ -126,11 +138,13 @@ Script (the first rule that matches answers; else a built-in model does):
 Steering it:
   GET  /sim/requests[?path=..]        every request with body, rule, slot, tokens, times, outcome
   GET  /sim/wait?running=1&waiting=2&held=0&timeout_ms=5000
-  GET  /sim/state     POST /sim/release {\"gate\": \"..\"}     POST /sim/script     POST /sim/freeze
+  POST /sim/faults {\"fault\": \"NAME\", \"at\": \"2..4\", \"times\": 1}     DELETE /sim/faults[?fault=NAME]
+  GET  /sim/state     POST /sim/release {\"gate\": \"..\"}     POST /sim/script (the script as body)
 
 Examples:
   sim-server --port 8000
   sim-server --script fix.toml --slots 1 --time-scale 1
+  sim-server --kind llamacpp --fault loading@1..3 --fault eof-mid-tool-call@2
 ";
 
 #[cfg(test)]

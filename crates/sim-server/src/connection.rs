@@ -4,9 +4,12 @@ use std::io::{self, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use crate::engine::Stop;
+use crate::fault::{Act, Effect, Fault};
 use crate::http::{self, Request, Response};
-use crate::kinds::Route;
-use crate::world::World;
+use crate::kinds::{Route, Visit};
+use crate::wire::Body;
+use crate::world::{World, lock};
 use crate::{control, serve};
 
 /// An idle connection is closed after this time, as real servers do it.
@@ -31,16 +34,32 @@ impl Connection {
         self.stream.write_all(bytes)
     }
 
-    /// Sends one piece of a chunked body.
-    pub(crate) fn chunk(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
-        framed.extend_from_slice(bytes);
-        framed.extend_from_slice(b"\r\n");
-        self.send(&framed)
+    /// Sends some bytes of a body, cut and framed as the body wants it.
+    pub(crate) fn pieces(&mut self, bytes: &[u8], body: &Body) -> io::Result<()> {
+        for piece in bytes.chunks(body.piece.unwrap_or(bytes.len()).max(1)) {
+            if !body.stream || body.unframed {
+                self.send(piece)?;
+                continue;
+            }
+            let mut framed = format!("{:x}\r\n", piece.len()).into_bytes();
+            framed.extend_from_slice(piece);
+            framed.extend_from_slice(b"\r\n");
+            self.send(&framed)?;
+        }
+        Ok(())
     }
 
+    /// Ends a body that was sent in chunks.
     pub(crate) fn last_chunk(&mut self) -> io::Result<()> {
         self.send(b"0\r\n\r\n")
+    }
+
+    /// Makes the coming close a reset.
+    pub(crate) fn reset(&self) -> io::Result<()> {
+        Ok(rustix::net::sockopt::set_socket_linger(
+            &self.stream,
+            Some(Duration::ZERO),
+        )?)
     }
 
     /// Whether the client hung up. A byte that waits to be read means it did not.
@@ -70,6 +89,51 @@ impl Connection {
         http::read_body(&mut self.input, &mut request)?;
         Ok(Some(request))
     }
+
+    /// Does what a fault does in place of an answer. `None` when the answer follows after all,
+    /// else whether the connection goes on.
+    pub(crate) fn perform(
+        &mut self,
+        world: &World,
+        request: &Request,
+        n: u64,
+        fault: &Fault,
+        act: Act,
+    ) -> io::Result<Option<bool>> {
+        world.amend(n, |record| record.faults.push(fault.name.to_owned()));
+        match act {
+            Act::Send(mut response, signed) => {
+                if signed {
+                    world
+                        .config
+                        .kind
+                        .server()
+                        .sign(&mut response, &World::stamp(n), request);
+                }
+                world.close(n, "refused", Some(response.status));
+                respond(self, request, &response).map(Some)
+            }
+            Act::Silence(gate) => {
+                let waited = world
+                    .engine
+                    .wait_at(gate, &mut || self.is_gone().then_some(Stop::Gone));
+                if waited.is_ok() {
+                    return Ok(None);
+                }
+                world.close(n, "hung_up", None);
+                Ok(Some(false))
+            }
+            Act::Close => {
+                world.close(n, "broken", None);
+                Ok(Some(false))
+            }
+            Act::Reset => {
+                world.close(n, "broken", None);
+                self.reset()?;
+                Ok(Some(false))
+            }
+        }
+    }
 }
 
 /// Serves a connection to its end.
@@ -81,13 +145,13 @@ pub(crate) fn serve(stream: TcpStream, world: &World) {
 fn serve_all(stream: TcpStream, world: &World) -> io::Result<()> {
     let mut connection = Connection::new(stream)?;
     while let Some(request) = connection.next()? {
-        if request.path.starts_with("/sim/") {
+        let keep = if request.path.starts_with("/sim/") {
             let response = control::answer(world, &request);
-            respond(&mut connection, &request, &response)?;
-        } else if !answer(&mut connection, world, &request)? {
-            break;
-        }
-        if request.wants_close() {
+            respond(&mut connection, &request, &response)?
+        } else {
+            answer(&mut connection, world, &request)?
+        };
+        if !keep || request.wants_close() {
             break;
         }
     }
@@ -96,43 +160,58 @@ fn serve_all(stream: TcpStream, world: &World) -> io::Result<()> {
 
 /// Answers one request of the simulated server; `false` when the connection must end.
 fn answer(connection: &mut Connection, world: &World, request: &Request) -> io::Result<bool> {
-    let kind = world.config.kind;
+    let server = world.config.kind.server();
     let is_chat = request.method == "POST" && request.path.ends_with("/chat/completions");
     let (n, chat) = world.note(request, is_chat);
     let stamp = World::stamp(n);
-    let refusal = kind.key_ok(&world.config, request).err();
-    let route = match refusal {
-        Some(refusal) => Route::Now(refusal),
-        None => kind.route(&world.config, request, &world.engine.snapshot(), &stamp),
+    let now = world.engine.snapshot();
+    let visit = Visit {
+        config: &world.config,
+        request,
+        now: &now,
+        stamp: &stamp,
     };
-    match route {
-        Route::Now(mut response) => {
-            kind.sign(&mut response, &stamp, request);
-            world.close(
-                n,
-                if response.status < 400 {
-                    "answered"
-                } else {
-                    "refused"
-                },
-                Some(response.status),
-            );
-            respond(connection, request, &response)?;
-            Ok(true)
+    let faults = lock(&world.faults).on_path(&request.path);
+    for fault in &faults {
+        if let Effect::Route(act) = fault.effect
+            && let Some(act) = act(&visit)
+            && let Some(keep) = connection.perform(world, request, n, fault, act)?
+        {
+            return Ok(keep);
         }
-        Route::Chat => serve::chat(connection, world, request, n, chat),
     }
+    let key = world.config.api_key.as_deref();
+    let refusal = key.and_then(|key| server.check_key(key, request).err());
+    let route = refusal.map_or_else(|| server.route(&visit), Route::Now);
+    let Route::Now(mut response) = route else {
+        return serve::chat(connection, world, request, n, chat);
+    };
+    for fault in &faults {
+        if let Effect::Edit(change) = fault.effect {
+            change(&visit, &mut response);
+            world.amend(n, |record| record.faults.push(fault.name.to_owned()));
+        }
+    }
+    server.sign(&mut response, &stamp, request);
+    let outcome = if response.status < 400 {
+        "answered"
+    } else {
+        "refused"
+    };
+    world.close(n, outcome, Some(response.status));
+    respond(connection, request, &response)
 }
 
-/// Sends a response; a HEAD request gets no body.
+/// Sends a response (a HEAD request gets no body); `false` when it announced the end.
 pub(crate) fn respond(
     connection: &mut Connection,
     request: &Request,
     response: &Response,
-) -> io::Result<()> {
-    let mut bytes = response.head();
+) -> io::Result<bool> {
+    let mut bytes = response.sized_head(response.body.len());
     if request.method != "HEAD" {
         bytes.extend_from_slice(&response.body);
     }
-    connection.send(&bytes)
+    connection.send(&bytes)?;
+    Ok(!response.closes())
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::engine::Snapshot;
+use crate::engine::{Freeze, Snapshot};
+use crate::fault::Active;
 use crate::http::{Request, Response};
 use crate::script::{Model, Script, ScriptError};
 use crate::world::{World, lock};
@@ -23,20 +24,22 @@ pub(crate) fn answer(world: &World, request: &Request) -> Response {
         ("GET", "/sim/state") => Response::json(200, &state(&world.engine.snapshot())),
         ("GET", "/sim/wait") => wait(world, request),
         ("POST", "/sim/release") => release(world, request),
-        ("POST", "/sim/freeze") => {
-            world
-                .engine
-                .freeze(body(request)["frozen"].as_bool().unwrap_or(true));
+        ("GET", "/sim/faults") => {
+            Response::json(200, &json!({"active": lock(&world.faults).list()}))
+        }
+        ("POST", "/sim/faults") => faults(world, request),
+        ("DELETE", "/sim/faults") => {
+            lock(&world.faults).switch_off(request.param("fault").as_deref());
+            world.engine.freeze(Freeze::No);
             Response::empty(204)
         }
         ("POST", "/sim/script") => script(world, request),
-        _ => wrong(
-            404,
-            "there are GET and DELETE /sim/requests, GET /sim/state, GET /sim/wait, \
-                         POST /sim/release, /sim/freeze and /sim/script",
-        ),
+        _ => wrong(404, ROUTES),
     }
 }
+
+const ROUTES: &str = "there are GET and DELETE /sim/requests, GET, POST and DELETE /sim/faults, \
+                      GET /sim/state, GET /sim/wait, POST /sim/release and POST /sim/script";
 
 fn wrong(status: u16, message: &str) -> Response {
     Response::json(status, &json!({ "error": message }))
@@ -93,6 +96,23 @@ fn release(world: &World, request: &Request) -> Response {
             Response::empty(204)
         }
         None => wrong(400, "say which gate: {\"gate\": \"name\"}"),
+    }
+}
+
+/// Switches on one fault, or each of a list: `{"fault": "name", "at": "2..4", "times": 1}`.
+fn faults(world: &World, request: &Request) -> Response {
+    let body = body(request);
+    let wanted = body.as_array().cloned().unwrap_or_else(|| vec![body]);
+    let active: Result<Vec<Active>, String> = wanted.iter().map(Active::from_json).collect();
+    match active {
+        Ok(active) => {
+            let mut board = lock(&world.faults);
+            for active in active {
+                board.switch_on(active);
+            }
+            Response::empty(204)
+        }
+        Err(message) => wrong(400, &message),
     }
 }
 

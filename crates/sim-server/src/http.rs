@@ -198,9 +198,22 @@ impl Response {
         self
     }
 
-    /// The head of a response with this body's length.
-    pub(crate) fn head(&self) -> Vec<u8> {
-        self.render(&format!("content-length: {}\r\n", self.body.len()))
+    /// Whether it announces the end of the connection.
+    pub(crate) fn closes(&self) -> bool {
+        let close = |(name, value): &(String, String)| {
+            name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close")
+        };
+        self.headers.iter().any(close)
+    }
+
+    /// The head of a response whose body has that many bytes.
+    pub(crate) fn sized_head(&self, length: usize) -> Vec<u8> {
+        self.render(&format!("content-length: {length}\r\n"))
+    }
+
+    /// The head of a response whose body ends with the connection.
+    pub(crate) fn plain_head(&self) -> Vec<u8> {
+        self.render("")
     }
 
     /// The head of a response that is sent in chunks.

@@ -64,10 +64,17 @@
 //! # Steering
 //!
 //! `GET /sim/requests[?path=…]` lists every request with its body, rule, slot, tokens, times and
-//! outcome; `GET /sim/wait?running=1&waiting=2&held=0&timeout_ms=5000` returns when the engine is in
-//! that state (a test needs no sleep); `GET /sim/state`, `POST /sim/release`, `POST /sim/script`
-//! (the script as body) and `POST /sim/freeze` (`{"frozen": true}`: an engine that stands still
-//! behind healthy probes) do what they say.
+//! outcome (`open`, `answered`, `refused`, `hung_up` by the client, `aborted` by the engine, `broken`
+//! by a fault); `GET /sim/wait?running=1&waiting=2&held=0&timeout_ms=5000` returns when the engine is
+//! in that state, so that a test needs no sleep; `GET /sim/state`, `POST /sim/release`,
+//! `POST /sim/script` (the script as body) do what they say.
+//!
+//! # Faults
+//!
+//! `--list-faults` names every way to misbehave. `--fault NAME` switches one on, `--fault NAME@3` or
+//! `NAME@2..4` for those requests only: chat requests are counted by themselves, others by their
+//! path. `POST /sim/faults` with `{"fault": "NAME", "at": "2..4", "times": 1}` does so at run time
+//! (`times`: the next so many), `DELETE /sim/faults[?fault=NAME]` switches off.
 
 mod agent;
 mod answer;
@@ -77,6 +84,7 @@ mod config;
 mod connection;
 mod control;
 mod engine;
+mod fault;
 mod generate;
 mod http;
 mod kinds;
@@ -86,6 +94,7 @@ mod script;
 mod serve;
 mod template;
 mod tokens;
+mod wire;
 mod world;
 
 use std::process::ExitCode;

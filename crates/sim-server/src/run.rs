@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 use crate::cli::Cli;
 use crate::connection;
 use crate::engine::Pace;
+use crate::fault::{self, Switchboard};
 use crate::script::{Script, ScriptError};
 use crate::world::World;
 
@@ -32,6 +33,10 @@ enum RunError {
 /// Runs the program until something tells it to end.
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
+    if cli.list_faults {
+        let _ = write!(io::stdout(), "{}", fault::list());
+        return ExitCode::SUCCESS;
+    }
     match run(&cli) {
         Ok(code) => code,
         Err(error) => {
@@ -52,6 +57,7 @@ fn run(cli: &Cli) -> Result<ExitCode, RunError> {
     let world = Arc::new(World::new(
         cli.config(),
         script,
+        Switchboard::new(cli.faults.clone()),
         Pace {
             scale: cli.time_scale.max(0.0),
         },

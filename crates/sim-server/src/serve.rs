@@ -2,62 +2,94 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use crate::answer::Answer;
 use crate::chat::Chat;
 use crate::connection::{Connection, respond};
-use crate::engine::{Stop, Ticket};
+use crate::engine::{Stop, Ticket, simulated_ms};
+use crate::fault::{Effect, Fault};
 use crate::generate::{self, Output};
 use crate::http::{Request, Response};
-use crate::kinds::{Event, Reply, Stamp};
+use crate::kinds::{Reply, Server, Stamp};
 use crate::tokens;
+use crate::wire::{Body, Data, End, Frame, Pause};
 use crate::world::{World, lock};
 
 /// One chat request on its way.
 struct Job<'a> {
     world: &'a World,
+    server: &'static dyn Server,
     request: &'a Request,
     stamp: Stamp,
     n: u64,
     chat: Chat,
     answer: Answer,
+    faults: Vec<&'static Fault>,
     prompt: u64,
     limit: u64,
 }
 
-/// Serves the `chat`-th chat request; `false` when the connection must end.
+/// Serves the `number`-th chat request; `false` when the connection must end.
 pub(crate) fn chat(
     connection: &mut Connection,
     world: &World,
     request: &Request,
     n: u64,
-    chat_number: u64,
+    number: u64,
 ) -> io::Result<bool> {
+    let server = world.config.kind.server();
     let mut stamp = World::stamp(n);
     if let Some(id) = request.header("x-request-id") {
         id.clone_into(&mut stamp.id);
     }
     let refuse = |connection: &mut Connection, mut response: Response| {
-        world.config.kind.sign(&mut response, &stamp, request);
+        server.sign(&mut response, &stamp, request);
         world.close(n, "refused", Some(response.status));
-        respond(connection, request, &response).map(|()| true)
+        respond(connection, request, &response)
     };
-    let kind = world.config.kind;
-    let chat = match kind.admit(&world.config, request) {
+    let chat = match server.admit(&world.config, request) {
         Ok(chat) => chat,
         Err(refusal) => return refuse(connection, refusal),
     };
-    let prompt_text = chat.prompt();
-    let prompt = tokens::ids(&prompt_text);
+    let mut faults = lock(&world.faults).on_chat(number);
+    for fault in &faults {
+        match fault.effect {
+            Effect::Engine(freeze) => world.engine.freeze(freeze),
+            Effect::Chat(act) => {
+                if let Some(act) = act(&chat, &world.config)
+                    && let Some(keep) = connection.perform(world, request, n, fault, act)?
+                {
+                    return Ok(keep);
+                }
+            }
+            _ => {}
+        }
+    }
+    let prompt = tokens::ids(&chat.prompt());
     let count = prompt.len() as u64;
     world.amend(n, |record| record.prompt_tokens = Some(count));
-    let limit = match kind.limit(&world.config, &chat, count) {
+    let limit = match server.limit(&world.config, &chat, count) {
         Ok(limit) => limit,
         Err(refusal) => return refuse(connection, refusal),
     };
-    let answer = lock(&world.model).answer(&chat, chat_number);
-    world.amend(n, |record| record.rule = Some(answer.rule.clone()));
+    let mut answer = lock(&world.model).answer(&chat, number);
+    faults.extend(
+        answer
+            .faults
+            .iter()
+            .filter_map(|name| crate::fault::find(name)),
+    );
+    for fault in &faults {
+        if let Effect::Answer(change) = fault.effect {
+            change(&mut answer);
+        }
+    }
+    world.amend(n, |record| {
+        record.rule = Some(answer.rule.clone());
+        record
+            .faults
+            .extend(faults.iter().map(|fault| fault.name.to_owned()));
+        record.faults.dedup();
+    });
     if let Some(refusal) = &answer.refusal {
         let mut response = Response::json(refusal.status, &refusal.body);
         if let Some(after) = &refusal.retry_after {
@@ -66,24 +98,22 @@ pub(crate) fn chat(
         return refuse(connection, response);
     }
     let Some(ticket) = world.engine.enqueue(prompt) else {
-        return refuse(connection, kind.busy());
+        return refuse(connection, server.busy());
     };
+    let stamp = stamp.clone();
     let job = Job {
         world,
+        server,
         request,
-        stamp: stamp.clone(),
+        stamp,
         n,
         chat,
         answer,
+        faults,
         prompt: count,
         limit,
     };
-    let ended = if job.chat.stream {
-        job.stream(connection, ticket)
-    } else {
-        job.whole(connection, ticket)
-    };
-    match ended {
+    match job.run(connection, ticket) {
         Ok(keep) => Ok(keep),
         Err(error) => {
             world.close(n, "hung_up", None);
@@ -92,17 +122,82 @@ pub(crate) fn chat(
     }
 }
 
-/// How a request's time in the engine ended.
+/// What a request got in the engine.
 struct Ran {
     cached: u64,
     output: Output,
 }
 
 impl Job<'_> {
+    fn run(&self, connection: &mut Connection, mut ticket: Ticket<'_>) -> io::Result<bool> {
+        // What faults make of the head must be known before there is a body.
+        let shape = self.shape(Data::Events(Vec::new()));
+        let early = self.chat.stream && self.server.early_headers() && shape.stream;
+        if early {
+            self.head(connection, &shape)?;
+        }
+        let ran = match self.begin(connection, &mut ticket) {
+            Ok(ran) => ran,
+            Err(stop) => return self.stop(connection, ticket, stop, early.then_some(&shape)),
+        };
+        let late = self.chat.stream && !early && shape.stream;
+        if late {
+            self.head(connection, &shape)?;
+        }
+        if let Err(stop) = self.prepare(connection, &mut ticket) {
+            return self.stop(connection, ticket, stop, (early || late).then_some(&shape));
+        }
+        self.world.amend(self.n, |record| {
+            record.completion_tokens = Some(ran.output.tokens);
+            record.finish = Some(ran.output.finish.clone());
+        });
+        let reply = self.reply(&ran);
+        let data = if self.chat.stream {
+            Data::Events(self.server.events(&reply))
+        } else {
+            Data::Document(self.server.document(&reply))
+        };
+        let body = self.shape(data);
+        if !(early || late) && body.stream {
+            self.head(connection, &body)?;
+        }
+        self.send(connection, ticket, &ran, &body)
+    }
+
+    /// Renders data under the head of this kind, with all faults applied.
+    fn shape(&self, mut data: Data) -> Body {
+        for fault in &self.faults {
+            if let Effect::Data(change) = fault.effect {
+                change(&mut data, &self.world.config);
+            }
+        }
+        let mut head = match data {
+            Data::Document(_) => Response::empty(200).with("content-type", "application/json"),
+            Data::Events(_) => self.server.stream_head(),
+        };
+        self.server.sign(&mut head, &self.stamp, self.request);
+        let mut body = Body::new(head, data);
+        for fault in &self.faults {
+            if let Effect::Bytes(change) = fault.effect {
+                change(&mut body);
+            }
+        }
+        body
+    }
+
+    fn head(&self, connection: &mut Connection, body: &Body) -> io::Result<()> {
+        self.world.amend(self.n, |record| record.status = Some(200));
+        let head = if body.unframed {
+            body.head.plain_head()
+        } else {
+            body.head.chunked_head()
+        };
+        connection.send(&head)
+    }
+
     /// Waits for a slot and writes what the model has to say, up to its first token.
     fn begin(&self, connection: &Connection, ticket: &mut Ticket<'_>) -> Result<Ran, Stop> {
-        let mut gone = || connection.is_gone();
-        let (slot, cached) = ticket.start(self.limit, &mut gone)?;
+        let (slot, cached) = ticket.start(self.limit, &mut || connection.is_gone())?;
         let now = self.world.now_ms();
         self.world.amend(self.n, |record| {
             record.slot = Some(slot);
@@ -127,136 +222,142 @@ impl Job<'_> {
 
     fn reply<'r>(&'r self, ran: &'r Ran) -> Reply<'r> {
         let config = &self.world.config;
-        let asked = Some(&self.chat.model).filter(|model| config.models.contains(model));
-        let model = self
-            .answer
-            .model
-            .as_ref()
-            .or(asked)
-            .unwrap_or(&config.models[0]);
+        let honest = self.server.answering(config, &self.chat.model);
+        let running = self.world.engine.snapshot().running;
+        let (prompt_ms, answer_ms) = simulated_ms(
+            self.prompt.saturating_sub(ran.cached),
+            ran.output.tokens,
+            running,
+        );
         Reply {
             chat: &self.chat,
             output: &ran.output,
             stamp: &self.stamp,
-            model,
+            model: self.answer.model.as_deref().unwrap_or(honest),
             prompt: self.prompt,
             cached: ran.cached,
             usage: self.answer.usage.as_ref(),
+            prompt_ms,
+            answer_ms,
         }
     }
 
-    fn whole(&self, connection: &mut Connection, mut ticket: Ticket<'_>) -> io::Result<bool> {
-        let kind = self.world.config.kind;
-        let ran = self.begin(connection, &mut ticket).and_then(|ran| {
-            self.prepare(connection, &mut ticket)?;
-            let mut gone = || connection.is_gone();
-            ticket.tokens(ran.output.tokens, self.answer.pace, &mut gone)?;
-            if let Some(gate) = &self.answer.hold_end {
-                ticket.hold(gate, &mut gone)?;
+    /// Sends the frames in the time their tokens take.
+    fn send(
+        &self,
+        connection: &mut Connection,
+        ticket: Ticket<'_>,
+        ran: &Ran,
+        body: &Body,
+    ) -> io::Result<bool> {
+        let mut ticket = Some(ticket);
+        // A document is paid for as a whole, before its head.
+        let unpaid = if body.stream { 0 } else { ran.output.tokens };
+        let last = body
+            .frames
+            .iter()
+            .rposition(|frame| frame.tokens > 0)
+            .unwrap_or(0);
+        for (at, frame) in body.frames.iter().enumerate() {
+            let tokens = if at == 0 {
+                frame.tokens + unpaid
+            } else {
+                frame.tokens
+            };
+            if let Some(mut running) = ticket.take() {
+                if let Err(stop) = self.pass(connection, &mut running, frame, tokens, at == last) {
+                    return self.stop(connection, running, stop, body.stream.then_some(body));
+                }
+                // The slot is free before the client can know that the answer is complete.
+                if at == last && body.end != End::Reset {
+                    running.finish(ran.output.was_cut());
+                } else {
+                    ticket = Some(running);
+                }
             }
-            Ok(ran)
-        });
-        let (outcome, mut response) = match ran {
-            Ok(ran) => {
-                ticket.finish(ran.output.was_cut());
-                self.note_output(&ran.output);
-                (
-                    "answered",
-                    Response::json(200, &kind.document(&self.reply(&ran))),
-                )
+            if at == 0 && !body.stream {
+                let length = body.declared.unwrap_or_else(|| body.length());
+                self.world.amend(self.n, |record| record.status = Some(200));
+                let head = if body.unframed {
+                    body.head.plain_head()
+                } else {
+                    body.head.sized_head(length)
+                };
+                connection.send(&head)?;
             }
-            Err(Stop::Gone) => {
-                self.world.close(self.n, "hung_up", None);
-                return Ok(false);
-            }
-            Err(Stop::Aborted) => ("aborted", Response::json(500, &kind.aborted())),
-        };
+            connection.pieces(&frame.bytes, body)?;
+        }
         drop(ticket);
-        kind.sign(&mut response, &self.stamp, self.request);
-        self.world.close(self.n, outcome, Some(response.status));
-        respond(connection, self.request, &response)?;
-        Ok(true)
+        self.end(connection, body)
     }
 
-    fn stream(&self, connection: &mut Connection, mut ticket: Ticket<'_>) -> io::Result<bool> {
-        let kind = self.world.config.kind;
-        let mut head = kind.stream_head();
-        kind.sign(&mut head, &self.stamp, self.request);
-        let early = kind.headers_while_queued();
-        if early {
-            connection.send(&head.chunked_head())?;
-            self.world.amend(self.n, |record| record.status = Some(200));
-        }
-        let ran = match self.begin(connection, &mut ticket) {
-            Ok(ran) => ran,
-            Err(stop) => return self.stop(connection, ticket, stop),
-        };
-        if !early {
-            connection.send(&head.chunked_head())?;
-            self.world.amend(self.n, |record| record.status = Some(200));
-        }
-        if let Err(stop) = self.prepare(connection, &mut ticket) {
-            return self.stop(connection, ticket, stop);
-        }
-        self.note_output(&ran.output);
-        let events = kind.events(&self.reply(&ran));
-        let last = events.iter().rposition(|event| event.tokens > 0);
-        for (at, event) in events.iter().enumerate() {
-            if let Err(stop) = self.time(connection, &mut ticket, event, Some(at) == last) {
-                return self.stop(connection, ticket, stop);
-            }
-            connection.chunk(&frame(&event.data))?;
-        }
-        ticket.finish(ran.output.was_cut());
-        drop(ticket);
-        self.world.close(self.n, "answered", Some(200));
-        connection.chunk(b"data: [DONE]\n\n")?;
-        connection.last_chunk()?;
-        Ok(true)
-    }
-
-    /// Lets the time of an event's tokens pass.
-    fn time(
+    /// Waits for what a frame waits for.
+    fn pass(
         &self,
         connection: &Connection,
         ticket: &mut Ticket<'_>,
-        event: &Event,
+        frame: &Frame,
+        tokens: u64,
         last: bool,
     ) -> Result<(), Stop> {
         let mut gone = || connection.is_gone();
         if let Some(gate) = self.answer.hold_end.as_ref().filter(|_| last) {
             ticket.hold(gate, &mut gone)?;
         }
-        ticket.tokens(event.tokens, self.answer.pace, &mut gone)
+        ticket.tokens(tokens, self.answer.pace, &mut gone)?;
+        match frame.pause {
+            Pause::None => Ok(()),
+            Pause::For(time) => ticket.wait(time, &mut gone),
+            // A gate nobody knows the name of: only the client can end this.
+            Pause::Forever => ticket.hold("\0never", &mut gone),
+        }
     }
 
-    /// Ends a stream that the client left or the engine gave up.
+    fn end(&self, connection: &mut Connection, body: &Body) -> io::Result<bool> {
+        let broken = body.end != End::Clean;
+        self.world.close(
+            self.n,
+            if broken { "broken" } else { "answered" },
+            Some(200),
+        );
+        match body.end {
+            End::Clean if body.stream && !body.unframed => connection.last_chunk()?,
+            End::Clean | End::Drop => {}
+            End::Reset => connection.reset()?,
+            End::Open => {
+                let _ = self.world.engine.wait_at("\0never", &mut || {
+                    connection.is_gone().then_some(Stop::Gone)
+                });
+            }
+        }
+        Ok(!broken && !body.unframed && !body.close_after)
+    }
+
+    /// Ends a request that the client left or the engine gave up; `begun` is the stream it is in.
     fn stop(
         &self,
         connection: &mut Connection,
         ticket: Ticket<'_>,
         stop: Stop,
+        begun: Option<&Body>,
     ) -> io::Result<bool> {
         drop(ticket);
         if stop == Stop::Gone {
             self.world.close(self.n, "hung_up", None);
             return Ok(false);
         }
-        self.world.close(self.n, "aborted", None);
-        connection.chunk(&frame(&self.world.config.kind.aborted()))?;
-        connection.chunk(b"data: [DONE]\n\n")?;
+        self.world.close(self.n, "aborted", Some(500));
+        let (error, done) = self.server.aborted();
+        let Some(body) = begun else {
+            let mut response = Response::json(500, &error);
+            self.server.sign(&mut response, &self.stamp, self.request);
+            return respond(connection, self.request, &response);
+        };
+        connection.pieces(format!("data: {error}\n\n").as_bytes(), body)?;
+        if done {
+            connection.pieces(crate::wire::DONE, body)?;
+        }
         connection.last_chunk()?;
         Ok(true)
     }
-
-    fn note_output(&self, output: &Output) {
-        self.world.amend(self.n, |record| {
-            record.completion_tokens = Some(output.tokens);
-            record.finish = Some(output.finish.clone());
-        });
-    }
-}
-
-fn frame(data: &Value) -> Vec<u8> {
-    format!("data: {data}\n\n").into_bytes()
 }

@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::config::Config;
 use crate::engine::{Engine, Pace};
+use crate::fault::Switchboard;
 use crate::http::Request;
 use crate::kinds::Stamp;
 use crate::record::Record;
@@ -16,6 +17,7 @@ pub(crate) struct World {
     pub(crate) config: Config,
     pub(crate) engine: Engine,
     pub(crate) model: Mutex<Model>,
+    pub(crate) faults: Mutex<Switchboard>,
     log: Mutex<Log>,
     started: Instant,
 }
@@ -28,13 +30,14 @@ struct Log {
 }
 
 impl World {
-    pub(crate) fn new(config: Config, script: Script, pace: Pace) -> Self {
-        let engine = Engine::new(config.kind.rules(&config), pace);
+    pub(crate) fn new(config: Config, script: Script, faults: Switchboard, pace: Pace) -> Self {
+        let engine = Engine::new(config.kind.server().rules(&config), pace);
         let model = Mutex::new(Model::new(script));
         Self {
             config,
             engine,
             model,
+            faults: Mutex::new(faults),
             log: Mutex::default(),
             started: Instant::now(),
         }

@@ -12,8 +12,8 @@ mod ticket;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub(crate) use rate::Pace;
-pub(crate) use state::Snapshot;
+pub(crate) use rate::{Pace, simulated_ms};
+pub(crate) use state::{Busy as Task, Freeze, SlotView, Snapshot};
 pub(crate) use ticket::{Stop, Ticket};
 
 use state::State;
@@ -86,9 +86,9 @@ impl Engine {
         self.lock().snapshot(&self.rules)
     }
 
-    /// Stops all progress (a frozen engine), or lets it go on.
-    pub(crate) fn freeze(&self, frozen: bool) {
-        self.lock().frozen = frozen;
+    /// Makes the engine stand still, or lets it go on.
+    pub(crate) fn freeze(&self, freeze: Freeze) {
+        self.lock().freeze = freeze;
         self.changed.notify_all();
     }
 
@@ -96,6 +96,43 @@ impl Engine {
     pub(crate) fn release(&self, gate: &str) {
         *self.lock().gates.entry(gate.to_owned()).or_default() += 1;
         self.changed.notify_all();
+    }
+
+    /// Waits before a gate until it is released; `stop` may end the wait.
+    pub(crate) fn wait_at(
+        &self,
+        gate: &str,
+        stop: &mut dyn FnMut() -> Option<Stop>,
+    ) -> Result<(), Stop> {
+        let mut state = self.lock();
+        *state.held.entry(gate.to_owned()).or_default() += 1;
+        self.changed.notify_all();
+        let ended = loop {
+            if let Some(open) = state.gates.get_mut(gate).filter(|open| **open > 0) {
+                *open -= 1;
+                break Ok(());
+            }
+            drop(state);
+            let stopped = stop();
+            state = self.lock();
+            if let Some(stopped) = stopped {
+                break Err(stopped);
+            }
+            state = self
+                .changed
+                .wait_timeout(state, LOOK)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        };
+        if let Some(held) = state.held.get_mut(gate) {
+            *held -= 1;
+        }
+        ended
+    }
+
+    /// Whether the engine gave a request up.
+    fn is_aborted(&self, ticket: u64) -> bool {
+        self.lock().busy_mut(ticket).is_none_or(|busy| busy.aborted)
     }
 
     /// Waits until `reached` holds of the engine's state, or the time is over.

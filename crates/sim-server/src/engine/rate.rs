@@ -37,6 +37,19 @@ impl Pace {
     }
 }
 
+/// Milliseconds of simulated time for reading a prompt and writing an answer beside other streams.
+pub(crate) fn simulated_ms(read: u64, written: u64, streams: usize) -> (f64, f64) {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "token counts are far below 2^52"
+    )]
+    let (read, written) = (read as f64, written as f64);
+    (
+        read * 1000.0 / PREFILL,
+        written * 1000.0 / decode_rate(streams),
+    )
+}
+
 /// Tokens a second of each of `streams` streams.
 pub(crate) fn decode_rate(streams: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "slot counts are small")]

@@ -5,6 +5,17 @@ use std::time::Instant;
 
 use super::{Rules, cache};
 
+/// How the engine stands still behind healthy probes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Freeze {
+    #[default]
+    No,
+    /// No request gets a slot.
+    Queue,
+    /// Requests get slots, but no step is made.
+    Steps,
+}
+
 /// What a busy slot does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -28,7 +39,6 @@ pub(crate) struct Busy {
     /// Prompt tokens read so far, without the cached ones.
     pub(crate) read: u64,
     pub(crate) generated: u64,
-    #[expect(dead_code, reason = "only llama.cpp shows it")]
     pub(crate) limit: u64,
     /// Set when the engine gave the request up.
     pub(crate) aborted: bool,
@@ -77,7 +87,7 @@ pub(crate) struct State {
     pub(crate) shared: cache::Shared,
     pub(crate) gates: HashMap<String, u64>,
     pub(crate) held: HashMap<String, u64>,
-    pub(crate) frozen: bool,
+    pub(crate) freeze: Freeze,
     pub(crate) totals: Totals,
     next_ticket: u64,
 }
@@ -161,14 +171,13 @@ impl State {
             pool_used: self.pool_used(rules.block),
             slots: self.slots.iter().enumerate().map(view).collect(),
             totals: self.totals,
-            frozen: self.frozen,
+            frozen: self.freeze != Freeze::No,
         }
     }
 }
 
 /// One slot as the probe routes show it.
 #[derive(Debug, Clone)]
-#[expect(dead_code, reason = "only llama.cpp shows it")]
 pub(crate) struct SlotView {
     pub(crate) id: usize,
     pub(crate) processing: bool,

@@ -3,7 +3,7 @@
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::state::{Busy, Phase, State};
+use super::state::{Busy, Freeze, Phase, State};
 use super::{Engine, LOOK};
 
 /// Why a request ends before its answer does.
@@ -49,7 +49,7 @@ impl<'e> Ticket<'e> {
         let mut state = self.engine.lock();
         loop {
             state.tidy(Instant::now());
-            let turn = state.queue.front() == Some(&self.id) && !state.frozen;
+            let turn = state.queue.front() == Some(&self.id) && state.freeze != Freeze::Queue;
             if turn
                 && self.has_room(&state)
                 && let Some((slot, cached)) = state.pick_slot(&self.prompt, rules)
@@ -110,7 +110,7 @@ impl<'e> Ticket<'e> {
             }
         }
         // A frozen engine finishes nothing.
-        while state.frozen {
+        while state.freeze == Freeze::Steps {
             state = self.nap(state, LOOK, gone)?;
         }
         let full = self.pool_is_over(&mut state);
@@ -145,7 +145,7 @@ impl<'e> Ticket<'e> {
                 if aborted {
                     return Err(Stop::Aborted);
                 }
-                if !state.frozen && self.take_room(&mut state)? {
+                if state.freeze != Freeze::Steps && self.take_room(&mut state)? {
                     break;
                 }
                 state = self.nap(state, LOOK, gone)?;
@@ -212,29 +212,12 @@ impl<'e> Ticket<'e> {
 
     /// Waits before a script's gate until it is released.
     pub(crate) fn hold(&mut self, gate: &str, gone: &mut dyn FnMut() -> bool) -> Result<(), Stop> {
-        let mut state = self.engine.lock();
-        *state.held.entry(gate.to_owned()).or_default() += 1;
-        self.engine.changed.notify_all();
-        let ended = loop {
-            if let Some(open) = state.gates.get_mut(gate).filter(|open| **open > 0) {
-                *open -= 1;
-                break Ok(());
+        self.engine.wait_at(gate, &mut || {
+            if gone() {
+                return Some(Stop::Gone);
             }
-            if state.busy_mut(self.id).is_none_or(|busy| busy.aborted) {
-                break Err(Stop::Aborted);
-            }
-            drop(state);
-            let left = gone();
-            state = self.engine.lock();
-            if left {
-                break Err(Stop::Gone);
-            }
-            state = self.doze(state, LOOK);
-        };
-        if let Some(held) = state.held.get_mut(gate) {
-            *held -= 1;
-        }
-        ended
+            self.engine.is_aborted(self.id).then_some(Stop::Aborted)
+        })
     }
 
     /// Lets real time pass that no rate explains.

@@ -1,11 +1,15 @@
 //! The server kinds: what each answers on its routes, and how it writes a chat answer.
 
+mod llamacpp;
+mod llamacpp_chat;
+mod llamacpp_probes;
+mod openai;
 mod vllm;
 mod vllm_chat;
 mod vllm_metrics;
 
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::chat::Chat;
 use crate::config::Config;
@@ -16,8 +20,29 @@ use crate::http::{Request, Response};
 /// Which server is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// vLLM 0.32, as recorded.
+    /// vLLM 0.32, as recorded
     Vllm,
+    /// llama-server b11434, as recorded
+    Llamacpp,
+    /// any server with the OpenAI routes and nothing else
+    Openai,
+}
+
+impl Kind {
+    pub(crate) fn server(self) -> &'static dyn Server {
+        match self {
+            Self::Vllm => &vllm::Vllm,
+            Self::Llamacpp => &llamacpp::LlamaCpp,
+            Self::Openai => &openai::OpenAi,
+        }
+    }
+
+    /// The name on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value()
+            .map(|value| value.get_name().to_owned())
+            .unwrap_or_default()
+    }
 }
 
 /// Numbers that identify one answer.
@@ -27,6 +52,30 @@ pub(crate) struct Stamp {
     pub(crate) id: String,
     /// Unix seconds.
     pub(crate) created: u64,
+}
+
+/// A request that comes in, and the state it meets.
+#[derive(Debug)]
+pub(crate) struct Visit<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) request: &'a Request,
+    pub(crate) now: &'a Snapshot,
+    pub(crate) stamp: &'a Stamp,
+}
+
+/// How a route is answered.
+#[derive(Debug)]
+pub(crate) enum Route {
+    /// At once.
+    Now(Response),
+    /// By the model.
+    Chat,
+}
+
+impl Route {
+    pub(crate) fn ok(body: &Value) -> Self {
+        Self::Now(Response::json(200, body))
+    }
 }
 
 /// All that a kind needs to write an answer down.
@@ -40,6 +89,10 @@ pub(crate) struct Reply<'a> {
     pub(crate) cached: u64,
     /// What a script says about usage: fields to replace, or `false` for none at all.
     pub(crate) usage: Option<&'a Value>,
+    /// Milliseconds the prompt took.
+    pub(crate) prompt_ms: f64,
+    /// Milliseconds the answer took; 0 while it is being written.
+    pub(crate) answer_ms: f64,
 }
 
 impl Reply<'_> {
@@ -65,119 +118,36 @@ pub(crate) struct Event {
     pub(crate) tokens: u64,
 }
 
-/// How a route is answered.
-#[derive(Debug)]
-pub(crate) enum Route {
-    /// At once.
-    Now(Response),
-    /// By the model.
-    Chat,
-}
-
-impl Kind {
-    /// How this kind manages its memory, as far as the command line does not say.
-    pub(crate) fn rules(self, config: &Config) -> Rules {
-        match self {
-            Self::Vllm => Rules {
-                slots: config.slots,
-                pool: config.pool.unwrap_or(config.context * config.slots as u64),
-                block: 16,
-                own_prefix: false,
-                abort_when_full: false,
-                queue_limit: config.queue_limit,
-                cancel_lag: config.cancel_lag,
-            },
-        }
-    }
-
+/// One kind of server.
+pub(crate) trait Server: Sync {
+    /// How it manages its memory, as far as the command line does not say.
+    fn rules(&self, config: &Config) -> Rules;
     /// Answers a route, or says that the model must.
-    pub(crate) fn route(
-        self,
-        config: &Config,
-        request: &Request,
-        now: &Snapshot,
-        stamp: &Stamp,
-    ) -> Route {
-        match self {
-            Self::Vllm => vllm::route(config, request, now, stamp),
-        }
-    }
-
+    fn route(&self, visit: &Visit<'_>) -> Route;
     /// Checks a chat request as this kind does it and reads it.
-    pub(crate) fn admit(self, config: &Config, request: &Request) -> Result<Chat, Response> {
-        match self {
-            Self::Vllm => vllm_chat::admit(config, request),
-        }
-    }
-
+    fn admit(&self, config: &Config, request: &Request) -> Result<Chat, Response>;
     /// Refuses a prompt that is too long, or says how many tokens may be generated.
-    pub(crate) fn limit(self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response> {
-        match self {
-            Self::Vllm => vllm_chat::limit(config, chat, prompt),
-        }
-    }
-
+    fn limit(&self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response>;
     /// The whole answer as one document.
-    pub(crate) fn document(self, reply: &Reply<'_>) -> Value {
-        match self {
-            Self::Vllm => vllm_chat::document(reply),
-        }
-    }
-
+    fn document(&self, reply: &Reply<'_>) -> Value;
     /// The answer as a stream.
-    pub(crate) fn events(self, reply: &Reply<'_>) -> Vec<Event> {
-        match self {
-            Self::Vllm => vllm_chat::events(reply),
-        }
-    }
-
+    fn events(&self, reply: &Reply<'_>) -> Vec<Event>;
     /// The refusal of a request that finds the queue full.
-    pub(crate) fn busy(self) -> Response {
-        match self {
-            Self::Vllm => vllm::busy(),
-        }
-    }
-
-    /// The error of a request the engine gave up.
-    pub(crate) fn aborted(self) -> Value {
-        match self {
-            Self::Vllm => vllm::engine_dead(),
-        }
-    }
-
+    fn busy(&self) -> Response;
+    /// The error of a request the engine gave up, and whether a stream still ends with `[DONE]`.
+    fn aborted(&self) -> (Value, bool);
     /// Whether a stream's headers are sent before a slot is free.
-    pub(crate) const fn headers_while_queued(self) -> bool {
-        matches!(self, Self::Vllm)
-    }
-
+    fn early_headers(&self) -> bool;
     /// The head of a stream.
-    pub(crate) fn stream_head(self) -> Response {
-        match self {
-            Self::Vllm => {
-                Response::empty(200).with("content-type", "text/event-stream; charset=utf-8")
-            }
-        }
-    }
-
+    fn stream_head(&self) -> Response;
     /// Adds what this kind says in the head of every response.
-    pub(crate) fn sign(self, response: &mut Response, stamp: &Stamp, request: &Request) {
-        match self {
-            Self::Vllm => vllm::sign(response, stamp, request),
-        }
-    }
-
-    /// Whether the request carries the key it needs on this route.
-    pub(crate) fn key_ok(self, config: &Config, request: &Request) -> Result<(), Response> {
-        let Some(key) = &config.api_key else {
-            return Ok(());
-        };
-        let bearer = request
-            .header("authorization")
-            .and_then(|v| v.strip_prefix("Bearer "));
-        match self {
-            Self::Vllm if !request.path.starts_with("/v1") || bearer == Some(key) => Ok(()),
-            Self::Vllm => Err(Response::json(401, &json!({"error": "Unauthorized"}))),
-        }
+    fn sign(&self, response: &mut Response, stamp: &Stamp, request: &Request);
+    /// Refuses a request without the key it needs on this route.
+    fn check_key(&self, key: &str, request: &Request) -> Result<(), Response>;
+    /// The model name an answer to this request bears.
+    fn answering<'m>(&self, config: &'m Config, asked: &'m str) -> &'m str {
+        let served = config.models.iter().any(|model| model == asked);
+        if served { asked } else { &config.models[0] }
     }
 }
 
@@ -187,11 +157,22 @@ pub(crate) fn error(status: u16, kind: &str, message: &str, param: Option<&str>)
     Response::json(status, &json!({ "error": body }))
 }
 
-impl Kind {
-    /// The name on the command line.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Vllm => "vllm",
-        }
+/// The key a client sent as a bearer token.
+fn bearer(request: &Request) -> Option<&str> {
+    request.header("authorization")?.strip_prefix("Bearer ")
+}
+
+/// Merges the members of `more` into an object.
+fn extend(object: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend::<Map<String, Value>>(more);
+    }
+}
+
+fn none_if_empty(text: &str) -> Value {
+    if text.is_empty() {
+        Value::Null
+    } else {
+        json!(text)
     }
 }

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Route, Stamp, error, vllm_metrics};
+use super::{Event, Reply, Route, Server, Stamp, Visit, bearer, error, vllm_chat, vllm_metrics};
 use crate::chat::Chat;
 use crate::config::Config;
-use crate::engine::Snapshot;
+use crate::engine::Rules;
 use crate::http::{Request, Response};
 use crate::{template, tokens};
 
-pub(super) const VERSION: &str = "0.32.0";
+/// Tokens in a KV block, as on a GPU.
+const BLOCK: u64 = 16;
+const VERSION: &str = "0.32.0";
 
 /// The routes and the methods they take.
 const ROUTES: [(&str, &str); 10] = [
@@ -25,32 +27,116 @@ const ROUTES: [(&str, &str); 10] = [
     ("/v1/chat/completions", "POST"),
 ];
 
-pub(super) fn route(config: &Config, request: &Request, now: &Snapshot, stamp: &Stamp) -> Route {
-    let Some((_, allowed)) = ROUTES.iter().find(|(path, _)| *path == request.path) else {
-        return Route::Now(Response::json(404, &json!({"detail": "Not Found"})));
-    };
-    if !allowed.split(", ").any(|method| method == request.method) {
-        let refusal = Response::json(405, &json!({"detail": "Method Not Allowed"}));
-        return Route::Now(refusal.with("allow", *allowed));
+/// The kind itself.
+pub(super) struct Vllm;
+
+impl Server for Vllm {
+    fn rules(&self, config: &Config) -> Rules {
+        Rules {
+            slots: config.slots,
+            pool: config.pool_tokens(),
+            block: BLOCK,
+            own_prefix: false,
+            abort_when_full: false,
+            queue_limit: config.queue_limit,
+            cancel_lag: config.cancel_lag,
+        }
     }
-    let ok = |body: Value| Response::json(200, &body);
-    Route::Now(match request.path.as_str() {
-        "/health" | "/ping" => Response::empty(200),
-        "/version" => ok(json!({ "version": VERSION })),
-        "/load" => ok(
-            json!({"server_load": if config.load_tracking { now.running + now.waiting } else { 0 }}),
-        ),
-        "/is_sleeping" => ok(json!({"is_sleeping": false})),
-        "/metrics" => Response::typed(
-            200,
-            "text/plain; version=1.0.0; charset=utf-8",
-            vllm_metrics::render(config, now),
-        ),
-        "/v1/models" => ok(models(config, stamp)),
-        "/tokenize" => tokenize(config, request),
-        "/v1/messages/count_tokens" => count(request),
-        _ => return Route::Chat,
-    })
+
+    fn route(&self, visit: &Visit<'_>) -> Route {
+        let Visit {
+            config,
+            request,
+            now,
+            stamp,
+        } = visit;
+        let Some((_, allowed)) = ROUTES.iter().find(|(path, _)| *path == request.path) else {
+            return Route::Now(Response::json(404, &json!({"detail": "Not Found"})));
+        };
+        if !allowed.split(", ").any(|method| method == request.method) {
+            let refusal = Response::json(405, &json!({"detail": "Method Not Allowed"}));
+            return Route::Now(refusal.with("allow", *allowed));
+        }
+        let load = if config.load_tracking {
+            now.running + now.waiting
+        } else {
+            0
+        };
+        Route::Now(match request.path.as_str() {
+            "/health" | "/ping" => Response::empty(200),
+            "/version" => Response::json(200, &json!({ "version": VERSION })),
+            "/load" => Response::json(200, &json!({ "server_load": load })),
+            "/is_sleeping" => Response::json(200, &json!({"is_sleeping": false})),
+            "/metrics" => Response::typed(
+                200,
+                "text/plain; version=1.0.0; charset=utf-8",
+                vllm_metrics::render(config, now, BLOCK),
+            ),
+            "/v1/models" => Response::json(200, &models(config, stamp)),
+            "/tokenize" => tokenize(config, request),
+            "/v1/messages/count_tokens" => count(request),
+            _ => return Route::Chat,
+        })
+    }
+
+    fn admit(&self, config: &Config, request: &Request) -> Result<Chat, Response> {
+        vllm_chat::admit(config, request)
+    }
+
+    fn limit(&self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response> {
+        vllm_chat::limit(config, chat, prompt)
+    }
+
+    fn document(&self, reply: &Reply<'_>) -> Value {
+        vllm_chat::document(reply)
+    }
+
+    fn events(&self, reply: &Reply<'_>) -> Vec<Event> {
+        vllm_chat::events(reply)
+    }
+
+    fn busy(&self) -> Response {
+        let message = "The engine is currently busy and cannot accept new requests. Please try again \
+                       later or on a different instance.";
+        error(503, "Service Unavailable", message, None)
+    }
+
+    fn aborted(&self) -> (Value, bool) {
+        let message =
+            "EngineCore encountered an issue. See stack trace (above) for the root cause.";
+        let error =
+            json!({"message": message, "type": "InternalServerError", "param": null, "code": 500});
+        (json!({ "error": error }), true)
+    }
+
+    fn early_headers(&self) -> bool {
+        true
+    }
+
+    fn stream_head(&self) -> Response {
+        Response::empty(200).with("content-type", "text/event-stream; charset=utf-8")
+    }
+
+    fn sign(&self, response: &mut Response, stamp: &Stamp, request: &Request) {
+        let mut add =
+            |name: &str, value: &str| response.headers.push((name.to_owned(), value.to_owned()));
+        add("server", "uvicorn");
+        if response.status != 401 {
+            add("vary", "Origin");
+        }
+        add(
+            "x-request-id",
+            request.header("x-request-id").unwrap_or(&stamp.id),
+        );
+    }
+
+    fn check_key(&self, key: &str, request: &Request) -> Result<(), Response> {
+        // Only the API routes are guarded; probes and /tokenize are open.
+        if !request.path.starts_with("/v1") || bearer(request) == Some(key) {
+            return Ok(());
+        }
+        Err(Response::json(401, &json!({"error": "Unauthorized"})))
+    }
 }
 
 fn models(config: &Config, stamp: &Stamp) -> Value {
@@ -165,32 +251,10 @@ fn count(request: &Request) -> Response {
     match body(request) {
         Ok(body) => {
             let chat = Chat::from_body(&body);
-            Response::json(200, &json!({"input_tokens": tokens::count(&chat.prompt())}))
+            let count = tokens::count(&chat.prompt());
+            let body = json!({"input_tokens": count, "context_management": {"original_input_tokens": count}});
+            Response::json(200, &body)
         }
         Err(refusal) => refusal,
     }
-}
-
-pub(super) fn busy() -> Response {
-    let message = "The engine is currently busy and cannot accept new requests. Please try again \
-                   later or on a different instance.";
-    error(503, "Service Unavailable", message, None)
-}
-
-pub(super) fn engine_dead() -> Value {
-    let message = "EngineCore encountered an issue. See stack trace (above) for the root cause.";
-    json!({"error": {"message": message, "type": "InternalServerError", "param": null, "code": 500}})
-}
-
-pub(super) fn sign(response: &mut Response, stamp: &Stamp, request: &Request) {
-    let mut add =
-        |name: &str, value: &str| response.headers.push((name.to_owned(), value.to_owned()));
-    add("server", "uvicorn");
-    if response.status != 401 {
-        add("vary", "Origin");
-    }
-    add(
-        "x-request-id",
-        request.header("x-request-id").unwrap_or(&stamp.id),
-    );
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Event, Reply, error, vllm};
+use super::{Event, Reply, error, none_if_empty, vllm};
 use crate::chat::{Chat, Format, ToolChoice};
 use crate::config::Config;
 use crate::http::{Request, Response};
@@ -279,14 +279,6 @@ fn order_details(usage: &mut Value) {
         .and_then(|map| map.shift_remove("completion_tokens_details"))
     {
         usage["completion_tokens_details"] = details;
-    }
-}
-
-fn none_if_empty(text: &str) -> Value {
-    if text.is_empty() {
-        Value::Null
-    } else {
-        json!(text)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::engine::Snapshot;
 /// One sample: its labels beside engine and model, and the value.
 type Sample = (&'static str, f64);
 
-pub(super) fn render(config: &Config, now: &Snapshot) -> String {
+pub(super) fn render(config: &Config, now: &Snapshot, block: u64) -> String {
     let mut out = String::new();
     let pool = config.pool_tokens();
     #[expect(
@@ -96,9 +96,9 @@ pub(super) fn render(config: &Config, now: &Snapshot) -> String {
     ];
     family("admission_rejections_total", "counter", &rejected);
     let info = format!(
-        "# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{{block_size=\"16\",cache_dtype=\"auto\",\
+        "# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{{block_size=\"{block}\",cache_dtype=\"auto\",\
          enable_prefix_caching=\"True\",engine=\"0\",kv_cache_size_tokens=\"{pool}\",num_gpu_blocks=\"{}\"}} 1.0\n",
-        pool / 16
+        pool / block
     );
     out.push_str(&info);
     out

@@ -65,6 +65,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use calls::{Verb, offered, simple as calls_simple};
 pub(crate) use decide::Model;
+pub(crate) use when::Range;
 
 /// Why a script cannot be used.
 #[derive(Debug, thiserror::Error)]

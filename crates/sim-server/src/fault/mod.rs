@@ -1,0 +1,101 @@
+//! The fault switchboard: every way a real server was seen to misbehave, by name.
+
+mod answers;
+mod gzip;
+mod probes;
+mod refusals;
+mod streams;
+mod switchboard;
+mod table;
+
+use crate::answer::Answer;
+use crate::chat::Chat;
+use crate::config::Config;
+use crate::engine::Freeze;
+use crate::http::Response;
+use crate::kinds::Visit;
+use crate::wire::{Body, Data};
+
+pub(crate) use switchboard::{Active, Switchboard, parse};
+use table::ALL;
+
+/// What a fault does in place of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Sends this; with `true` signed as the server kind signs.
+    Send(Response, bool),
+    /// Sends nothing until the gate is released or the client leaves, then goes on.
+    Silence(&'static str),
+    /// Closes the connection without a byte.
+    Close,
+    /// Resets the connection.
+    Reset,
+}
+
+/// Where a fault acts.
+#[derive(Clone, Copy)]
+pub(crate) enum Effect {
+    /// On any request, before it is answered.
+    Route(fn(&Visit<'_>) -> Option<Act>),
+    /// On the answer of a probe.
+    Edit(fn(&Visit<'_>, &mut Response)),
+    /// On a chat request that was read, before the model sees it.
+    Chat(fn(&Chat, &Config) -> Option<Act>),
+    /// On what the model says.
+    Answer(fn(&mut Answer)),
+    /// On the answer as data.
+    Data(fn(&mut Data, &Config)),
+    /// On the answer as bytes.
+    Bytes(fn(&mut Body)),
+    /// On the engine, from that request on.
+    Engine(Freeze),
+}
+
+/// One fault.
+pub(crate) struct Fault {
+    pub(crate) name: &'static str,
+    /// The rows of the bug log it rebuilds.
+    pub(crate) cases: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) effect: Effect,
+}
+
+impl std::fmt::Debug for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The fault of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Fault> {
+    ALL.iter().find(|fault| fault.name == name)
+}
+
+/// One line a fault: name, cases, what it does.
+pub(crate) fn list() -> String {
+    let line = |fault: &Fault| format!("{:<26} {:<18} {}\n", fault.name, fault.cases, fault.about);
+    ALL.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_cases_look_like_cases() {
+        let mut names: Vec<_> = ALL.iter().map(|fault| fault.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for fault in ALL {
+            for case in fault.cases.split_whitespace() {
+                assert!(
+                    case.len() == 4 && "RCSQ".contains(&case[..1]),
+                    "{}: {case}",
+                    fault.name
+                );
+            }
+        }
+    }
+}
