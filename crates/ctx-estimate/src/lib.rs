@@ -26,6 +26,11 @@ pub const TOOL: Tool = Tool {
     writes: &["estimate/1"],
 };
 
+/// The command line, for the man page and the completions.
+pub fn command() -> clap::Command {
+    baton_cli::command_with_version::<Cli>(&TOOL)
+}
+
 /// Runs the tool.
 pub fn main() -> std::process::ExitCode {
     baton_cli::run(&TOOL, |cli: Cli, output| run::run(&cli, output))

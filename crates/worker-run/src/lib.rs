@@ -29,6 +29,11 @@ const TOOL: Tool = Tool {
     writes: &["handoff/1", "event/1", "error/1"],
 };
 
+/// The command line, for the man page and the completions.
+pub fn command() -> clap::Command {
+    baton_cli::command_with_version::<cli::Cli>(&TOOL)
+}
+
 /// Runs the tool.
 pub fn main() -> ExitCode {
     baton_cli::run(&TOOL, |cli: cli::Cli, output| run::run(&cli, output))
