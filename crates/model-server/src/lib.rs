@@ -1,14 +1,16 @@
 //! HTTP to model servers.
 //!
 //! The heart is pure: bytes to events to an answer ([`stream`]), a reply to an error class
-//! ([`errors`]). The shell around it ([`Client`]) opens sockets, looks at the clock and can be
-//! cancelled at any moment.
+//! ([`errors`]), routes' answers to a provider entry ([`mod@probe`]). The shell around it
+//! ([`Client`], [`probe::probe`]) opens sockets, looks at the clock and can be cancelled at any
+//! moment.
 
 mod client;
 mod clocks;
 mod count;
 pub mod errors;
 mod net;
+pub mod probe;
 mod replay;
 pub mod stream;
 

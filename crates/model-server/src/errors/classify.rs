@@ -98,10 +98,10 @@ fn error_of(body: &Value) -> Value {
 }
 
 /// The words of an error: a string, or the `message` of an object.
-pub(super) fn message_of(error: &Value) -> String {
+pub(crate) fn message_of(error: &Value) -> String {
     let text = match error {
         Value::String(text) => Some(text.clone()),
-        Value::Object(_) => ["message", "msg", "error", "detail", "reason"]
+        Value::Object(_) => ["message", "msg", "error", "detail", "reason", "status"]
             .iter()
             .find_map(|key| error.get(*key))
             .map(|inner| match inner {

@@ -5,8 +5,8 @@ mod overflow;
 
 use std::time::Duration;
 
-pub(crate) use classify::head;
 pub use classify::{Reply, classify, classify_stream_error};
+pub(crate) use classify::{head, is_html, message_of};
 pub use overflow::{Overflow, overflow};
 
 use crate::stream::ChatAnswer;

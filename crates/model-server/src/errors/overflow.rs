@@ -161,7 +161,7 @@ const TYPES: [&str; 4] = [
 
 /// Reads an error (an object, or the text some servers send instead) as an overflow.
 pub fn overflow(error: &Value) -> Option<Overflow> {
-    let message = super::classify::message_of(error);
+    let message = super::message_of(error);
     let by_type = ["type", "code"].iter().any(|key| {
         error
             .get(*key)

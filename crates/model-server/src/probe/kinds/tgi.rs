@@ -1,0 +1,63 @@
+//! Hugging Face text-generation-inference.
+
+use baton_protocol::{ContextSource, ModelState, ServerKind};
+use serde_json::Value;
+
+use super::super::answers::Answers;
+use super::super::finding::{Finding, Readiness, exact_slots, limit, model};
+use super::super::list;
+use super::super::prometheus::Metrics;
+use super::{Health, health};
+use crate::stream::number;
+
+pub(super) fn read(answers: &Answers) -> Finding {
+    let info = answers.json("/info").unwrap_or(Value::Null);
+    let metrics = Metrics::parse(&answers.text("/metrics").unwrap_or_default());
+    let readiness = match health(answers) {
+        Health::Ok => Readiness::Ready("/health says ok".to_owned()),
+        Health::Loading(words) => Readiness::Loading(words),
+        // It generates one token to find out whether it is healthy.
+        Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
+        Health::Mute | Health::Unknown => {
+            Readiness::Unknown("/health does not answer, other routes do".to_owned())
+        }
+    };
+    let state = match &readiness {
+        Readiness::Ready(_) => ModelState::Loaded,
+        _ => ModelState::Unknown,
+    };
+    let mut finding = Finding::new(ServerKind::Tgi, readiness);
+    finding.version = info
+        .get("version")
+        .and_then(Value::as_str)
+        .map(ToOwned::to_owned);
+    finding.models = answers
+        .json("/v1/models")
+        .map(|body| list::models(&body))
+        .unwrap_or_default();
+    if finding.models.is_empty()
+        && let Some(id) = info.get("model_id").and_then(Value::as_str)
+    {
+        finding.models.push(model(id, state));
+    }
+    let window = ["max_total_tokens", "max_input_tokens", "max_input_length"]
+        .iter()
+        .find_map(|name| number(info.get(*name)?));
+    for model in &mut finding.models {
+        model.state = state;
+        model.max_model_len = window.or(model.max_model_len);
+        limit(model, window, ContextSource::ServedWindow);
+    }
+    let running = metrics.count(&["tgi_batch_current_size"]);
+    let waiting = metrics.count(&["tgi_queue_size"]);
+    let most = info.get("max_concurrent_requests").and_then(number);
+    if let Some(most) = most.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {
+        finding.slots = exact_slots(most, running, waiting);
+    } else {
+        finding.slots.in_flight = running;
+        finding.slots.waiting = waiting;
+    }
+    finding.number("tgi_batch_current_size", running);
+    finding.number("tgi_queue_size", waiting);
+    finding
+}

@@ -1,0 +1,119 @@
+//! vLLM.
+//!
+//! It refuses connections until it is ready, so a 503 of `/health` means that the engine died.
+//! `/health` stays 200 while the engine hangs; only its counters show that. It does not publish
+//! `max-num-seqs`.
+
+use baton_protocol::{ContextSource, Model, ModelState, ServerKind, Slots};
+
+use super::super::answers::Answers;
+use super::super::finding::{Finding, Readiness, limit};
+use super::super::list;
+use super::super::prometheus::Metrics;
+use super::{Health, health};
+use crate::stream::number;
+
+pub(super) fn read(answers: &Answers) -> Finding {
+    let metrics = Metrics::parse(&answers.text("/metrics").unwrap_or_default());
+    let mut finding = Finding::new(ServerKind::Vllm, readiness(answers, &metrics));
+    finding.version = answers
+        .json("/version")
+        .and_then(|v| Some(v.get("version")?.as_str()?.to_owned()));
+    let state = match &finding.readiness {
+        Readiness::Ready(_) => ModelState::Loaded,
+        Readiness::Sleeping(_) | Readiness::Dormant(_) => ModelState::Sleeping,
+        Readiness::Loading(_) => ModelState::Loading,
+        Readiness::Failed(_) => ModelState::Failed,
+        Readiness::Unknown(_) => ModelState::Unknown,
+    };
+    let pool = pool(&metrics);
+    finding.models = answers
+        .json("/v1/models")
+        .map(|body| list::models(&body))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|model| with_pool(model, state, pool))
+        .collect();
+    let in_flight = metrics.count(&["vllm:num_requests_running"]);
+    let waiting = metrics.count(&["vllm:num_requests_waiting"]);
+    finding.slots = Slots {
+        in_flight,
+        waiting,
+        ..Slots::default()
+    };
+    finding.speed.prefill_tokens_per_s = metrics.ratio(
+        &["vllm:request_prefill_kv_computed_tokens_sum"],
+        &["vllm:request_prefill_time_seconds_sum"],
+    );
+    finding.speed.decode_tokens_per_s = metrics.ratio(
+        &["vllm:request_generation_tokens_sum"],
+        &["vllm:request_decode_time_seconds_sum"],
+    );
+    finding.progress = progress(&metrics);
+    finding.number("vllm:num_requests_running", in_flight);
+    finding.number("vllm:num_requests_waiting", waiting);
+    finding.number(
+        "vllm:generation_tokens_total",
+        metrics.sum("vllm:generation_tokens_total"),
+    );
+    finding.number(
+        "vllm:kv_cache_usage_perc",
+        metrics.first(&["vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"]),
+    );
+    finding
+}
+
+fn readiness(answers: &Answers, metrics: &Metrics) -> Readiness {
+    let asleep = metrics
+        .labels("vllm:engine_sleep_state")
+        .any(|(labels, value)| {
+            value > 0.0 && labels.get("sleep_state").is_some_and(|s| s != "awake")
+        });
+    match health(answers) {
+        Health::Ok if asleep => Readiness::Dormant(
+            "the engine is asleep and a request does not wake it: POST /wake_up does".to_owned(),
+        ),
+        Health::Ok => Readiness::Ready("/health says ok".to_owned()),
+        Health::Down(503) if answers.status("/v1/models") == Some(200) => Readiness::Failed(
+            "the engine is dead although the server answers (/health says 503): restart it"
+                .to_owned(),
+        ),
+        Health::Down(status) => {
+            Readiness::Failed(format!("/health says {status}: the engine does not run"))
+        }
+        Health::Loading(words) => Readiness::Loading(words),
+        Health::Mute | Health::Unknown => {
+            Readiness::Unknown("/health does not answer, other routes do".to_owned())
+        }
+    }
+}
+
+/// The key-value pool: what all requests together may hold, in tokens.
+fn pool(metrics: &Metrics) -> Option<u64> {
+    let (labels, _) = metrics.labels("vllm:cache_config_info").next()?;
+    let label = |name: &str| number(&labels.get(name)?.as_str().into());
+    label("kv_cache_size_tokens")
+        .or_else(|| label("num_gpu_blocks")?.checked_mul(label("block_size")?))
+        .filter(|tokens| *tokens > 0)
+}
+
+fn with_pool(mut model: Model, state: ModelState, pool: Option<u64>) -> Model {
+    model.state = state;
+    model.pool_tokens = pool;
+    limit(&mut model, pool, ContextSource::KvPool);
+    model
+}
+
+/// Everything that moves while the engine works, prefill included.
+fn progress(metrics: &Metrics) -> Option<f64> {
+    let counters: Vec<f64> = [
+        "vllm:generation_tokens_total",
+        "vllm:prompt_tokens_total",
+        "vllm:iteration_tokens_total_sum",
+        "vllm:iteration_tokens_total_count",
+    ]
+    .iter()
+    .filter_map(|name| metrics.sum(name))
+    .collect();
+    (!counters.is_empty()).then(|| counters.iter().sum())
+}

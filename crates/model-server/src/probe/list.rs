@@ -1,0 +1,269 @@
+//! Model lists (`/v1/models`), in all their dialects.
+
+use baton_protocol::{ContextSource, Model, ModelState};
+use serde_json::{Value, json};
+
+use super::finding::{limit, model};
+use crate::stream::number;
+
+/// A served window, under every name servers give it, nearest to the truth first.
+const WINDOWS: [&[&str]; 9] = [
+    &["max_model_len"],
+    &["meta", "n_ctx"],
+    &["metadata", "context_length"],
+    &["context_length"],
+    &["context_window"],
+    &["max_context_length"],
+    &["max_input_tokens"],
+    &["top_provider", "context_length"],
+    &["model_info", "max_input_tokens"],
+];
+
+/// The entries of a list: `data`, `models`, or the array itself.
+pub(crate) fn entries(body: &Value) -> Option<&Vec<Value>> {
+    ["data", "models"]
+        .iter()
+        .find_map(|key| body.get(*key).and_then(Value::as_array))
+        .or_else(|| body.as_array())
+}
+
+/// Reads a list. Models that cannot chat (embeddings, rerankers) are left out.
+pub(crate) fn models(body: &Value) -> Vec<Model> {
+    let Some(entries) = entries(body) else {
+        return Vec::new();
+    };
+    let mut models: Vec<Model> = entries.iter().filter_map(one).collect();
+    inherit(&mut models);
+    models
+}
+
+fn one(entry: &Value) -> Option<Model> {
+    let id = ["id", "name", "model", "key"]
+        .iter()
+        .find_map(|key| entry.get(*key).and_then(Value::as_str))
+        .or_else(|| entry.as_str())
+        .filter(|id| !id.is_empty())?;
+    if !can_chat(entry) {
+        return None;
+    }
+    let mut model = model(id, ModelState::Unknown);
+    let window = smallest_window(entry);
+    model.max_model_len = window;
+    limit(&mut model, window, ContextSource::ServedWindow);
+    if let Some(aliases) = entry.get("aliases").and_then(Value::as_array)
+        && aliases.iter().any(|alias| alias.as_str() != Some(id))
+    {
+        model.other.insert("aliases".to_owned(), json!(aliases));
+    }
+    if let Some(parent) = entry.get("parent").and_then(Value::as_str) {
+        model.other.insert("parent".to_owned(), json!(parent));
+    }
+    if let Some(trained) = entry
+        .get("meta")
+        .and_then(|m| number(m.get("n_ctx_train")?))
+    {
+        model
+            .other
+            .insert("trained_context".to_owned(), json!(trained));
+    }
+    Some(model)
+}
+
+/// The smallest window an entry names. Zero and null are no window.
+fn smallest_window(entry: &Value) -> Option<u64> {
+    WINDOWS
+        .iter()
+        .filter_map(|path| {
+            let mut value = entry;
+            for key in *path {
+                value = value.get(key)?;
+            }
+            number(value)
+        })
+        .filter(|n| *n > 0)
+        .min()
+}
+
+/// Whether an entry is a model for chat, as far as it tells.
+pub(crate) fn can_chat(entry: &Value) -> bool {
+    let text = |key: &str| {
+        entry
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_lowercase()
+    };
+    let kind = text("type") + &text("task") + &text("mode");
+    let says_not = [
+        "embedding",
+        "rerank",
+        "reranker",
+        "transcription",
+        "speech",
+        "image_gen",
+    ]
+    .iter()
+    .any(|word| kind.contains(word));
+    let only_other_output = entry
+        .get("architecture")
+        .and_then(|a| a.get("output_modalities"))
+        .and_then(Value::as_array)
+        .is_some_and(|outputs| !outputs.is_empty() && !outputs.iter().any(|o| o == "text"));
+    !says_not && !only_other_output
+}
+
+/// A LoRA child without a window of its own has its parent's.
+fn inherit(models: &mut [Model]) {
+    let windows: Vec<(String, Option<u64>)> = models
+        .iter()
+        .map(|m| (m.id.clone(), m.max_model_len))
+        .collect();
+    for model in models.iter_mut().filter(|m| m.usable_context.is_none()) {
+        let parent = model.other.get("parent").and_then(Value::as_str);
+        let window = windows
+            .iter()
+            .find(|(id, _)| Some(id.as_str()) == parent)
+            .and_then(|(_, window)| *window);
+        model.max_model_len = window;
+        limit(model, window, ContextSource::Inherited);
+    }
+}
+
+/// Finds the model a name means: an exact id, an alias, or the only file whose stem it is.
+pub(crate) fn find<'a>(models: &'a [Model], name: &str) -> Option<&'a Model> {
+    let by_id = models.iter().find(|m| m.id == name);
+    let alias = |m: &&Model| {
+        m.other
+            .get("aliases")
+            .and_then(Value::as_array)
+            .is_some_and(|aliases| aliases.iter().any(|a| a == name))
+    };
+    by_id
+        .or_else(|| models.iter().find(alias))
+        .or_else(|| only(models.iter().filter(|m| stem(&m.id) == Some(name))))
+}
+
+fn only<'a>(mut models: impl Iterator<Item = &'a Model>) -> Option<&'a Model> {
+    let first = models.next()?;
+    models.next().is_none().then_some(first)
+}
+
+/// The name of a model file without folder and extension; none for an id that is no path.
+fn stem(id: &str) -> Option<&str> {
+    let (_, file) = id.rsplit_once('/')?;
+    Some(file.strip_suffix(".gguf").unwrap_or(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_protocol::ContextSource;
+    use serde_json::{Value, json};
+
+    use super::{find, models};
+
+    fn usable(body: &Value) -> Vec<(String, Option<u64>, Option<ContextSource>)> {
+        models(body)
+            .into_iter()
+            .map(|m| (m.id, m.usable_context, m.usable_context_source))
+            .collect()
+    }
+
+    const SERVED: Option<ContextSource> = Some(ContextSource::ServedWindow);
+
+    #[test]
+    fn r17_the_served_window_comes_before_the_trained_one() {
+        let body = json!({"data": [{"id": "/models/x.gguf", "meta": {"n_ctx": 256_000, "n_ctx_train": 262_144}}]});
+        assert_eq!(
+            usable(&body),
+            [("/models/x.gguf".to_owned(), Some(256_000), SERVED)]
+        );
+        let one = models(&body);
+        assert_eq!(
+            find(&one, "x").map(|m| m.id.as_str()),
+            Some("/models/x.gguf")
+        );
+        assert!(find(&one, "y").is_none());
+        let two = models(&json!({"data": [{"id": "/a/x.gguf"}, {"id": "/b/x.gguf"}]}));
+        assert!(find(&two, "x").is_none(), "two models: no guess");
+    }
+
+    #[test]
+    fn r18_every_name_of_the_window_is_read_and_the_smallest_wins() {
+        for entry in [
+            json!({"id": "m", "metadata": {"context_length": 16_384}, "context_length": 262_144}),
+            json!({"id": "m", "max_model_len": 16_384}),
+            json!({"id": "m", "context_length": "16384"}),
+            json!({"id": "m", "meta": {"n_ctx": 16_384.0}}),
+        ] {
+            assert_eq!(
+                usable(&json!({"data": [entry]}))[0].1,
+                Some(16_384),
+                "{entry}"
+            );
+        }
+    }
+
+    #[test]
+    fn r19_a_lora_child_has_its_parent_s_window() {
+        let body = json!({"data": [
+            {"id": "base", "root": "/x", "parent": null, "max_model_len": 131_072},
+            {"id": "lora_1", "root": "/l", "parent": "base", "max_model_len": null},
+            {"id": "orphan", "parent": "gone", "max_model_len": null},
+        ]});
+        assert_eq!(
+            usable(&body),
+            [
+                ("base".to_owned(), Some(131_072), SERVED),
+                (
+                    "lora_1".to_owned(),
+                    Some(131_072),
+                    Some(ContextSource::Inherited)
+                ),
+                ("orphan".to_owned(), None, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn r13_an_embeddings_model_is_no_chat_candidate() {
+        let body = json!({"data": [
+            {"id": "e", "type": "embeddings"},
+            {"id": "r", "task": "rerank"},
+            {"id": "m", "type": "llm"},
+        ]});
+        assert_eq!(usable(&body), [("m".to_owned(), None, None)]);
+    }
+
+    #[test]
+    fn r40_zero_is_unknown_and_never_unlimited() {
+        for zero in [json!(0), json!(-5), json!(null), json!("0")] {
+            let body = json!({"data": [{"id": "m", "context_length": zero}]});
+            assert_eq!(usable(&body)[0].1, None, "{body}");
+        }
+    }
+
+    #[test]
+    fn aliases_name_a_model_and_nothing_else_does() {
+        let body =
+            json!({"data": [{"id": "gemma-tiny", "aliases": ["gemma-tiny", "second-name"]}]});
+        let list = models(&body);
+        assert!(find(&list, "second-name").is_some());
+        assert!(find(&list, "gemma").is_none());
+        assert!(find(&list, "GEMMA-TINY").is_none());
+        // `root` is where the weights lie, not a name.
+        let rooted = models(&json!({"data": [{"id": "a", "root": "b"}]}));
+        assert!(find(&rooted, "b").is_none());
+    }
+
+    #[test]
+    fn odd_lists_do_not_break_it() {
+        for body in [
+            json!(null),
+            json!({}),
+            json!({"data": {}}),
+            json!({"data": [1, null, {}]}),
+        ] {
+            assert!(models(&body).is_empty(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What stands between us and a judgement: no answer, no key, no API.
+
+use baton_protocol::{ProviderError, ServerKind, ServerState};
+
+use super::answers::{Answers, Reply, is_silence};
+use super::{kinds, list};
+use crate::errors::{CallError, Clock, ErrorClass, head};
+
+/// A state that needs no further reading of the answers.
+pub(crate) struct Trouble {
+    pub(crate) state: ServerState,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+}
+
+impl Trouble {
+    fn new(state: ServerState, kind: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            state,
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
+/// Finds what makes reading on useless, if anything does.
+pub(crate) fn trouble(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
+    no_reply(answers)
+        .or_else(|| gateway(answers))
+        .or_else(|| key(answers))
+        .or_else(|| no_api(answers, kind))
+}
+
+/// Not one route gave a reply.
+fn no_reply(answers: &Answers) -> Option<Trouble> {
+    let mut errors: Vec<&CallError> = Vec::new();
+    for (_, answer) in answers.iter() {
+        match &answer.result {
+            Ok(_) => return None,
+            Err(error) => errors.push(error),
+        }
+    }
+    let first = *errors.first()?;
+    if let Some(silent) = errors.iter().find(|e| is_silence(e)) {
+        return Some(Trouble::new(
+            ServerState::Unknown,
+            "timed_out",
+            format!(
+                "it accepts connections and does not answer: it reads a long prompt, or hangs ({})",
+                silent.message
+            ),
+        ));
+    }
+    let (state, kind) = match &first.class {
+        ErrorClass::Refused => (ServerState::Unreachable, "refused"),
+        ErrorClass::NoSuchHost => (ServerState::Unreachable, "dns"),
+        ErrorClass::Tls => (ServerState::Unreachable, "tls"),
+        ErrorClass::TimedOut(Clock::Connect) => (ServerState::Unreachable, "timed_out"),
+        ErrorClass::NotApi if first.message.contains("proxy") => {
+            (ServerState::Unreachable, "proxy")
+        }
+        ErrorClass::NotApi => (ServerState::WrongApi, "not_http"),
+        ErrorClass::Cut => (ServerState::Unknown, "closed"),
+        ErrorClass::Deterministic => (ServerState::Unknown, "local"),
+        _ => (ServerState::Unknown, "no_answer"),
+    };
+    Some(Trouble::new(state, kind, first.message.clone()))
+}
+
+/// A gateway or proxy says that the server behind it is not there.
+fn gateway(answers: &Answers) -> Option<Trouble> {
+    let replies: Vec<(&str, &Reply)> = replies(answers).collect();
+    let all_gateway = replies
+        .iter()
+        .all(|(_, r)| matches!(r.status, 502..=504) && (r.is_html() || !r.proxy.is_empty()));
+    if !all_gateway {
+        return None;
+    }
+    let (route, reply) = replies.first()?;
+    let proxy = if reply.proxy.is_empty() {
+        "a gateway".to_owned()
+    } else {
+        format!("a proxy ({})", reply.proxy)
+    };
+    Some(Trouble::new(
+        ServerState::Unreachable,
+        "gateway",
+        format!(
+            "{proxy} answers {} for {route} in place of the server: check the proxy settings \
+             (NO_PROXY) and the server; its page begins: {}",
+            reply.status,
+            head(&reply.text())
+        ),
+    ))
+}
+
+fn key(answers: &Answers) -> Option<Trouble> {
+    // `/metrics` may have a guard of its own; these routes want the same key as chat.
+    let (route, reply) = replies(answers).find(|(route, reply)| {
+        let path = route.split('?').next().unwrap_or(route);
+        matches!(reply.status, 401 | 403)
+            && ["/v1/models", "/props", "/slots", "/api/hardware", "/api/ps"].contains(&path)
+    })?;
+    let page = if reply.is_html() {
+        format!(
+            "; a login page stands in front of it: {}",
+            head(&reply.text())
+        )
+    } else {
+        String::new()
+    };
+    Some(Trouble::new(
+        ServerState::Rejected,
+        "key",
+        format!(
+            "it is up and rejects the key ({route} says {}): set api_key_env, or \
+             OPENCODE_VLLM_API_KEY{page}",
+            reply.status
+        ),
+    ))
+}
+
+/// Something answers, but it has no model list of any kind.
+fn no_api(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
+    let wrong = |kind, message: String| Some(Trouble::new(ServerState::WrongApi, kind, message));
+    if matches!(kinds::health(answers), kinds::Health::Loading(_)) {
+        return None;
+    }
+    let reply = answers.reply("/v1/models")?;
+    if (300..400).contains(&reply.status) {
+        return wrong(
+            "redirect",
+            format!(
+                "the model list redirects to {}, another host or address; set the base URL to it",
+                reply.location
+            ),
+        );
+    }
+    if kind.is_some_and(|kind| kind != ServerKind::OpenAi) && reply.status != 200 {
+        return None;
+    }
+    if reply.is_html() {
+        return wrong(
+            "html",
+            format!(
+                "not an API: GET /v1/models gives a web page ({}); check the base URL and the \
+                 proxy; it begins: {}",
+                reply.status,
+                head(&reply.text())
+            ),
+        );
+    }
+    match reply.status {
+        200 => {
+            let body = reply.json();
+            if body.as_ref().is_some_and(|b| list::entries(b).is_some()) {
+                return None;
+            }
+            wrong(
+                if body.is_some() {
+                    "no_list"
+                } else {
+                    "not_json"
+                },
+                format!(
+                    "not an OpenAI-like API: GET /v1/models gives no model list; check the base \
+                     URL; it begins: {}",
+                    head(&reply.text())
+                ),
+            )
+        }
+        404 | 405 | 410 => wrong(
+            "http",
+            format!(
+                "GET /v1/models answers {}: check the base URL; it begins: {}",
+                reply.status,
+                head(&reply.text())
+            ),
+        ),
+        _ => None,
+    }
+}
+
+/// A failed list request is an error that is shown, not an empty list.
+pub(crate) fn list_error(answers: &Answers, kind: ServerKind) -> Option<ProviderError> {
+    let other_list = match kind {
+        ServerKind::Ollama => answers.status("/api/tags") == Some(200),
+        ServerKind::LmStudio => {
+            answers.status("/api/v0/models") == Some(200)
+                || answers.status("/api/v1/models") == Some(200)
+        }
+        _ => false,
+    };
+    if other_list {
+        return None;
+    }
+    let error = |kind: &str, message: String| {
+        Some(ProviderError {
+            kind: kind.to_owned(),
+            message,
+        })
+    };
+    match &answers.get("/v1/models")?.result {
+        Ok(reply) if reply.status == 200 => None,
+        Ok(reply) => error(
+            "http",
+            format!(
+                "the model list could not be read: GET /v1/models answers {}: {}",
+                reply.status,
+                head(&reply.text())
+            ),
+        ),
+        Err(e) => error(
+            "no_answer",
+            format!("the model list could not be read: {}", e.message),
+        ),
+    }
+}
+
+fn replies(answers: &Answers) -> impl Iterator<Item = (&str, &Reply)> {
+    answers
+        .iter()
+        .filter_map(|(route, answer)| Some((route, answer.result.as_ref().ok()?)))
+}
