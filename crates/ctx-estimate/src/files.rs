@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use baton_cli::Failure;
-use baton_tokens::Meter;
+use baton_tokens::{Meter, Tally};
 use ignore::WalkBuilder;
 
 use crate::reader::{Content, measure};
@@ -90,10 +90,11 @@ pub(crate) fn measure_all(
         for _ in 0..cores.min(files.len()) {
             let (send, next) = (send.clone(), &next);
             scope.spawn(move || {
+                let mut tallies: Vec<Tally<'_>> = meters.iter().map(Meter::tally).collect();
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = files.get(index) else { break };
-                    let result = File::open(path).and_then(|file| measure(file, meters));
+                    let result = File::open(path).and_then(|file| measure(file, &mut tallies));
                     if send.send((index, result)).is_err() {
                         break;
                     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_cli::input::main_document;
 use baton_cli::{Failure, Output};
 use baton_protocol::{Health, Provider, Task, read, read_strict};
-use baton_tokens::{Meter, pieces};
+use baton_tokens::{Meter, Tally, pieces};
 use serde_json::{Value, json};
 
 use crate::files::{find, measure_all, reason};
@@ -98,7 +98,8 @@ fn standard_input(meters: &[Meter]) -> Result<Subject, Failure> {
             "expects text on standard input, which is a terminal; name files or give a pipe",
         ));
     }
-    let content = measure(stdin.lock(), meters)
+    let mut tallies: Vec<Tally<'_>> = meters.iter().map(Meter::tally).collect();
+    let content = measure(stdin.lock(), &mut tallies)
         .map_err(|e| Failure::input(format!("standard input: {}", reason(&e))))?;
     let mut subject = Subject::default();
     match content {

@@ -57,7 +57,7 @@ impl Plan {
     /// The whole count by one meter.
     pub(crate) fn sourced(&self, subject: &Subject, meter: usize) -> Sourced {
         Sourced {
-            count: subject.total(meter),
+            count: subject.total(meter).with_version_margin(),
             source: self.meters[meter].source(),
         }
     }

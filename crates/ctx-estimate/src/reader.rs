@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use baton_tokens::{Count, Meter, Tally, safe_cut};
+use baton_tokens::{Count, Tally, safe_cut};
 
 /// How much is read at a time, in bytes.
 const CHUNK: u64 = 1 << 20;
@@ -39,10 +39,10 @@ pub(crate) struct Broken {
     pub(crate) bytes: u64,
 }
 
-/// Reads and counts a stream, once for all meters.
-pub(crate) fn measure(mut source: impl Read, meters: &[Meter]) -> io::Result<Content> {
+/// Reads and counts a stream, once for all tallies.
+pub(crate) fn measure(mut source: impl Read, tallies: &mut [Tally<'_>]) -> io::Result<Content> {
     let mut counting = Counting {
-        tallies: meters.iter().map(Meter::tally).collect(),
+        tallies,
         at: 0,
         broken: None,
     };
@@ -64,23 +64,23 @@ pub(crate) fn measure(mut source: impl Read, meters: &[Meter]) -> io::Result<Con
         if read == 0 {
             return Ok(Content::Text(Text {
                 bytes: counting.at,
-                counts: counting.tallies.iter().map(Tally::finish).collect(),
+                counts: counting.tallies.iter_mut().map(Tally::take).collect(),
                 broken: counting.broken,
             }));
         }
     }
 }
 
-struct Counting {
-    tallies: Vec<Tally>,
+struct Counting<'a, 'm> {
+    tallies: &'a mut [Tally<'m>],
     at: u64,
     broken: Option<Broken>,
 }
 
-impl Counting {
+impl Counting<'_, '_> {
     fn feed(&mut self, bytes: &[u8]) {
         for chunk in bytes.utf8_chunks() {
-            for tally in &mut self.tallies {
+            for tally in &mut *self.tallies {
                 tally.push(chunk.valid());
                 tally.push_broken(chunk.invalid().len());
             }
@@ -116,10 +116,14 @@ mod tests {
     use baton_tokens::{Family, Meter};
     use proptest::prelude::*;
 
-    use super::{Broken, Content, Text, measure};
+    use super::{Broken, Content, Tally, Text, measure};
+
+    fn tallies(meters: &[Meter]) -> Vec<Tally<'_>> {
+        meters.iter().map(Meter::tally).collect()
+    }
 
     fn text(source: impl Read, meters: &[Meter]) -> Text {
-        match measure(source, meters).unwrap() {
+        match measure(source, &mut tallies(meters)).unwrap() {
             Content::Text(text) => text,
             Content::Binary => panic!("binary"),
         }
@@ -129,7 +133,7 @@ mod tests {
     fn binary_is_seen_early() {
         let meters = [Meter::of_family(Family::Qwen)];
         assert_eq!(
-            measure(std::io::repeat(0), &meters).unwrap(),
+            measure(std::io::repeat(0), &mut tallies(&meters)).unwrap(),
             Content::Binary,
             "an endless stream of zeros ends at once"
         );
@@ -171,7 +175,7 @@ mod tests {
         #[test]
         fn any_bytes_are_measured(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let meters = [Meter::of_family(Family::Llama3)];
-            match measure(&bytes[..], &meters).unwrap() {
+            match measure(&bytes[..], &mut tallies(&meters)).unwrap() {
                 Content::Binary => prop_assert!(bytes.contains(&0)),
                 Content::Text(text) => {
                     prop_assert_eq!(text.bytes, bytes.len() as u64);

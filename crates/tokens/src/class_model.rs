@@ -59,7 +59,7 @@ impl Estimator {
     /// The count of all that was added.
     pub fn finish(&self) -> Count {
         if self.bytes == 0 {
-            return self.broken_count();
+            return Count::of_broken(self.broken);
         }
         // SentencePiece may put a space of its own before a text.
         let byte_bound = self.bytes + 1;
@@ -75,7 +75,7 @@ impl Estimator {
         // Past a doubt about one weight: never below what the estimate itself may be off by.
         let slack = share(tokens, BAND) + 2;
         let upper_bound = bound.max(tokens + slack).min(byte_bound);
-        self.broken_count()
+        Count::of_broken(self.broken)
             + Count {
                 tokens,
                 lower_bound: tokens - share(tokens, band).min(tokens),
@@ -83,15 +83,6 @@ impl Estimator {
                 method: Method::Heuristic,
                 error_band: band,
             }
-    }
-
-    fn broken_count(&self) -> Count {
-        Count {
-            tokens: self.broken,
-            lower_bound: self.broken / 3,
-            upper_bound: 3 * self.broken,
-            ..Count::NOTHING
-        }
     }
 
     fn mean_of_families(&self) -> u64 {

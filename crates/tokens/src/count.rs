@@ -35,12 +35,28 @@ impl Count {
         }
     }
 
-    /// A count by a local tokenizer. The server may run another version of Unicode or of the
-    /// template, so the bound leaves room for a thousandth, at least eight tokens.
-    pub fn by_tokenizer(tokens: u64) -> Self {
+    /// Bytes that are no UTF-8: each counts as a token, and as a whole U+FFFD in the bound, because
+    /// that is what a server gets for it.
+    pub(crate) const fn of_broken(bytes: u64) -> Self {
         Self {
-            upper_bound: tokens + (tokens / 1000).max(8),
-            ..Self::exact(tokens, Method::Tokenizer)
+            tokens: bytes,
+            lower_bound: bytes / 3,
+            upper_bound: 3 * bytes,
+            ..Self::NOTHING
+        }
+    }
+
+    /// The count of a whole request or text. A server may run another version of Unicode or of the
+    /// template than the local tokenizer, so its bound leaves room for a thousandth, at least eight
+    /// tokens.
+    #[must_use]
+    pub fn with_version_margin(self) -> Self {
+        match self.method {
+            Method::Tokenizer => Self {
+                upper_bound: self.upper_bound + (self.tokens / 1000).max(8),
+                ..self
+            },
+            Method::Server | Method::Heuristic => self,
         }
     }
 }

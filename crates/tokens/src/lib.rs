@@ -6,6 +6,7 @@
 
 mod class_model;
 mod count;
+mod engine;
 mod family;
 mod fit;
 mod meter;
@@ -14,6 +15,7 @@ mod unicode;
 
 pub use class_model::{Estimator, estimate_for};
 pub use count::Count;
+pub use engine::{Cache, Counter, Entry, Tokenizer, TokenizerError};
 pub use family::Family;
 pub use fit::{Admission, LEAST_OUTPUT, better, judge, required, reserved};
 pub use meter::{Meter, Tally, safe_cut};

@@ -1,63 +1,123 @@
 //! One way of counting texts, whichever is at hand.
 
+use baton_protocol::Method;
+
 use crate::class_model::Estimator;
 use crate::count::Count;
+use crate::engine::{Counter, Tokenizer};
 use crate::family::Family;
 
 /// Counts texts, one at a time or piece by piece.
 #[derive(Debug, Clone)]
-pub struct Meter {
-    family: Family,
+pub struct Meter(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Class(Family),
+    Exact(Tokenizer),
 }
 
 impl Meter {
     /// By the class model of a family; by bytes for an unknown one.
     pub const fn of_family(family: Family) -> Self {
-        Self { family }
+        Self(Kind::Class(family))
+    }
+
+    /// By a tokenizer, exactly.
+    pub const fn of_tokenizer(tokenizer: Tokenizer) -> Self {
+        Self(Kind::Exact(tokenizer))
+    }
+
+    /// The tokenizer, where it has one.
+    pub const fn tokenizer(&self) -> Option<&Tokenizer> {
+        match &self.0 {
+            Kind::Class(_) => None,
+            Kind::Exact(tokenizer) => Some(tokenizer),
+        }
     }
 
     /// Counts one text.
     pub fn count(&self, text: &str) -> Count {
         let mut tally = self.tally();
         tally.push(text);
-        tally.finish()
+        tally.take()
     }
 
     /// Begins a text that comes in pieces.
-    pub const fn tally(&self) -> Tally {
-        Tally(Estimator::new(self.family))
+    pub fn tally(&self) -> Tally<'_> {
+        Tally(match &self.0 {
+            Kind::Class(family) => State::Class {
+                family: *family,
+                estimator: Box::new(Estimator::new(*family)),
+            },
+            Kind::Exact(tokenizer) => State::Exact {
+                counter: Box::new(tokenizer.counter()),
+                tokens: 0,
+                broken: 0,
+            },
+        })
     }
 
     /// How it counts, in words.
     pub fn source(&self) -> String {
-        match self.family {
-            Family::Unknown => {
+        match &self.0 {
+            Kind::Class(Family::Unknown) => {
                 "no known tokenizer: mean of five families, bounded by the bytes".into()
             }
-            family => format!("class model of the {} family", family.name()),
+            Kind::Class(family) => format!("class model of the {} family", family.name()),
+            Kind::Exact(tokenizer) => format!("tokenizer {}", tokenizer.source()),
         }
     }
 }
 
-/// The count of a text that comes in pieces, in constant memory.
-#[derive(Debug, Clone)]
-pub struct Tally(Estimator);
+/// The count of texts that come in pieces, in constant memory.
+#[derive(Debug)]
+pub struct Tally<'m>(State<'m>);
 
-impl Tally {
+#[derive(Debug)]
+enum State<'m> {
+    Class {
+        family: Family,
+        estimator: Box<Estimator>,
+    },
+    Exact {
+        counter: Box<Counter<'m>>,
+        tokens: u64,
+        broken: u64,
+    },
+}
+
+impl Tally<'_> {
     /// Adds a piece of text. Cut the text where [`safe_cut`] says, and the sum is the count of the
     /// whole.
     pub fn push(&mut self, piece: &str) {
-        self.0.push(piece);
+        match &mut self.0 {
+            State::Class { estimator, .. } => estimator.push(piece),
+            State::Exact {
+                counter, tokens, ..
+            } => *tokens += counter.count(piece),
+        }
     }
 
     /// Adds bytes that are no UTF-8.
     pub fn push_broken(&mut self, bytes: usize) {
-        self.0.push_broken(bytes);
+        match &mut self.0 {
+            State::Class { estimator, .. } => estimator.push_broken(bytes),
+            State::Exact { broken, .. } => *broken += bytes as u64,
+        }
     }
 
-    /// The count of all that was added.
-    pub fn finish(&self) -> Count {
-        self.0.finish()
+    /// The count of all that was added; begins anew.
+    pub fn take(&mut self) -> Count {
+        match &mut self.0 {
+            State::Class { family, estimator } => {
+                std::mem::replace(&mut **estimator, Estimator::new(*family)).finish()
+            }
+            State::Exact { tokens, broken, .. } => {
+                let count = Count::exact(std::mem::take(tokens), Method::Tokenizer);
+                count + Count::of_broken(std::mem::take(broken))
+            }
+        }
     }
 }
 
@@ -94,7 +154,8 @@ mod tests {
                 rest = &rest[cut..];
             }
             tally.push(rest);
-            assert_eq!(tally.finish(), meter.count(&text));
+            assert_eq!(tally.take(), meter.count(&text));
+            assert_eq!(tally.take().tokens, 0, "it begins anew");
         }
     }
 }

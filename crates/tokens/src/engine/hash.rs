@@ -1,0 +1,65 @@
+//! The hash functions of the tables. Part of the file format: a change needs a new version.
+
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+const FINAL: u64 = 0xD6E8_FEB8_6659_FD93;
+const START: u64 = 0x243F_6A88_85A3_08D3;
+
+/// A hash of a text, never 0 (an empty place of a table).
+#[inline]
+pub(super) fn of_bytes(bytes: &[u8]) -> u64 {
+    let mut hash = (bytes.len() as u64).wrapping_mul(FACTOR) ^ START;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+        hash ^= hash >> 29;
+    }
+    let last = rest
+        .iter()
+        .rev()
+        .fold(0, |word, byte| word << 8 | u64::from(*byte));
+    hash = (hash ^ last).wrapping_mul(FACTOR);
+    hash ^= hash >> 32;
+    hash = hash.wrapping_mul(FINAL);
+    (hash ^ (hash >> 32)).max(1)
+}
+
+/// A hash of a number.
+#[inline]
+pub(super) const fn of_number(number: u64) -> u64 {
+    let hash = number.wrapping_mul(FACTOR);
+    (hash ^ (hash >> 31)).wrapping_mul(FINAL) >> 8
+}
+
+/// A checksum of a whole file, fast enough to be made at every start: four lanes of eight bytes.
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    let mut lanes = [START, !START, FACTOR, FINAL];
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    for block in blocks {
+        let (words, _) = block.as_chunks::<8>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = (lane.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+        }
+    }
+    lanes.iter().fold(of_bytes(rest), |sum, lane| {
+        of_number(sum ^ lane.rotate_left(17))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{checksum, of_bytes};
+
+    #[test]
+    fn every_byte_counts() {
+        let text: Vec<u8> = (0..=255).cycle().take(1_000).collect();
+        let (hash, sum) = (of_bytes(&text), checksum(&text));
+        for at in 0..text.len() {
+            let mut other = text.clone();
+            other[at] ^= 1;
+            assert_ne!(of_bytes(&other), hash);
+            assert_ne!(checksum(&other), sum);
+        }
+        assert_ne!(of_bytes(b"a"), of_bytes(b"a\0"));
+        assert_ne!(of_bytes(b""), 0);
+    }
+}
