@@ -136,7 +136,7 @@ serve() {
     [ -n "$template" ] && [ -e "$template" ] && args=(--chat-template-file "$template")
     note "starting $server with $slots slot(s) of $context tokens"
     "$server" --model "$model" --host 127.0.0.1 --port "$port" --alias coder-1.5b --parallel "$slots" \
-        --ctx-size $((slots * context)) --threads "$(nproc)" --jinja --metrics --slots "${args[@]}" \
+        --ctx-size $((slots * context)) --threads "$(nproc)" --cache-ram 512 --jinja --metrics --slots "${args[@]}" \
         >"${LOG:-/dev/null}" 2>&1 9>&- &
     local pid=$!
     trap 'kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; exit 0' INT TERM HUP

@@ -41,9 +41,13 @@ pub(crate) fn drop_all() -> std::io::Result<()> {
         if KEPT.contains(capability) {
             continue;
         }
-        // Fails past the last capability the kernel knows, and without SETPCAP; in the second case
-        // the no-new-privileges flag still keeps later programs from gaining anything.
-        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+        // Refused without SETPCAP; then the no-new-privileges flag still keeps later programs from
+        // gaining anything.
+        let dropped = rustix::thread::remove_capability_from_bounding_set(capability);
+        if dropped == Err(rustix::io::Errno::INVAL) {
+            // Past the last capability that this kernel knows.
+            break;
+        }
     }
     let now = rustix::thread::capabilities(None)?;
     let kept = now.permitted & KEPT;
