@@ -1,0 +1,191 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_cli::{Common, HasCommon, parse_duration, parse_size};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Exit codes: 0 completed; 1 finished, not completed (gaps stay); 2 usage, or a tree that is not clean;
+3 needs a person (halted, budget spent, review tripped); 69 no server; 75 no slot, or another run
+works here; 78 configuration; 128+N ended by signal N.
+
+Examples:
+  orchestrate run \"Make slugify() drop accents and add tests\"
+  orchestrate run --plan-only \"Add cursor pagination to GET /api/items\" > plan.json
+  orchestrate run --from plan.json
+  orchestrate status
+  orchestrate show | less
+  orchestrate halt && orchestrate resume
+
+A run's files are in .orchestrator/runs/ID/: journal.jsonl, report.md, and one folder an attempt with
+all that its stages read and wrote (task.json, command.txt, handoff.json, verdict.json, stderr.log).";
+
+/// From a goal to integrated, checked work: plan, workers, checks, review, report.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+impl HasCommon for Cli {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Work on a goal in this repository.
+    Run(Box<Run>),
+    /// Go on with a run that was halted, interrupted or killed.
+    Resume(Resume),
+    /// Say which runs there are and how far each task is.
+    Status(Status),
+    /// Show a run's report, also of one that goes on.
+    Show(Show),
+    /// Ask the run that works here to stop at the next safe point.
+    Halt(Halt),
+    /// Remove work trees and branches of ended runs that hold nothing of their own.
+    Clean(Clean),
+    /// Trust this repository's configuration as it is now.
+    Trust,
+}
+
+/// `orchestrate run`.
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the fields are the flags, and the flag is --dry-run"
+)]
+pub(crate) struct Run {
+    /// What is to be done, in plain words.
+    #[arg(value_name = "GOAL", required_unless_present = "from")]
+    pub(crate) goal: Option<String>,
+    /// Work on this plan/1 document instead of asking a planner; `-` reads stdin.
+    #[arg(long, value_name = "FILE", help_heading = "Plan")]
+    pub(crate) from: Option<PathBuf>,
+    /// Ask no planner: one worker gets the goal as it is.
+    #[arg(long, help_heading = "Plan", conflicts_with_all = ["from", "plan_only"])]
+    pub(crate) one: bool,
+    /// Print the plan and stop.
+    #[arg(long, help_heading = "Plan")]
+    pub(crate) plan_only: bool,
+    /// Check everything, send no request, print what would be worked on first.
+    #[arg(long, help_heading = "Plan")]
+    pub(crate) dry_run: bool,
+    /// Workers at once, 1 to 8 [default: the configuration's, else 2].
+    #[arg(long, value_name = "N", help_heading = "Bounds", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) max_parallel: Option<u32>,
+    /// Rounds of work, 1 to 8 [default: the configuration's, else 2].
+    #[arg(long, value_name = "N", help_heading = "Bounds", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) rounds: Option<u32>,
+    /// How long a worker may wait for a slot.
+    #[arg(long, value_name = "TIME", help_heading = "Bounds", default_value = "10m", value_parser = parse_duration)]
+    pub(crate) queue: Duration,
+    /// How long to wait for another run in this repository.
+    #[arg(long, value_name = "TIME", help_heading = "Bounds", default_value = "0", value_parser = parse_duration)]
+    pub(crate) wait: Duration,
+    #[command(flatten)]
+    pub(crate) budget: Budget,
+    /// Review the result before it reaches the branch [default: the configuration's, else bounded].
+    #[arg(long, value_name = "MODE", help_heading = "Result")]
+    pub(crate) review: Option<ReviewChoice>,
+    /// Have a model sum the run up at the end.
+    #[arg(long, help_heading = "Result")]
+    pub(crate) summary: bool,
+    /// Let integrated work reach the branch although the run has gaps.
+    #[arg(long, help_heading = "Result")]
+    pub(crate) merge_partial: bool,
+    /// Start from the last commit although there are uncommitted changes.
+    #[arg(long, help_heading = "Result")]
+    pub(crate) allow_dirty: bool,
+    /// Also write the run's events here, as JSON Lines.
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub(crate) events: Option<PathBuf>,
+}
+
+/// What a run may spend.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Budget (stops between steps)")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the fields are the flags, which all begin with --max"
+)]
+pub(crate) struct Budget {
+    /// Requests to model servers.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_requests: Option<u64>,
+    /// Tokens, prompt and completion.
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size)]
+    pub(crate) max_tokens: Option<u64>,
+    /// The whole run's time.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) max_wall: Option<Duration>,
+    /// Money, where prices are configured.
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_cost_usd: Option<f64>,
+}
+
+/// Whether there is a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReviewChoice {
+    /// None.
+    Off,
+    /// An explicit approval within a bounded number of rounds, else a person.
+    Bounded,
+}
+
+/// `orchestrate resume`.
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The run [default: the last one].
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// How long to wait for another run in this repository.
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    pub(crate) wait: Duration,
+    /// Also write the run's events here, as JSON Lines.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+}
+
+/// `orchestrate status`.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// Show it again whenever it changes, until Ctrl-C.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Also the runs that have ended (the last one is always shown).
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// `orchestrate show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The run [default: the last one].
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+}
+
+/// `orchestrate halt`.
+#[derive(Debug, Args)]
+pub(crate) struct Halt {
+    /// End the workers at once instead of letting them finish.
+    #[arg(long)]
+    pub(crate) now: bool,
+}
+
+/// `orchestrate clean`.
+#[derive(Debug, Args)]
+pub(crate) struct Clean {
+    /// Do it; without this, only say what would be removed.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}

@@ -1,0 +1,28 @@
+//! The pure core: events in the journal give a state, a state gives the next steps.
+//!
+//! Nothing here touches a file, a clock, the environment or a process. The shell performs the steps
+//! and writes what came of them into the journal; after a crash the same fold gives the same state.
+
+pub(crate) mod budget;
+pub(crate) mod closing;
+pub(crate) mod commit_message;
+pub(crate) mod decide;
+pub(crate) mod failure;
+pub(crate) mod fallback;
+pub(crate) mod gate;
+pub(crate) mod glob_overlap;
+pub(crate) mod job;
+pub(crate) mod markdown;
+pub(crate) mod names;
+pub(crate) mod outcome;
+pub(crate) mod placing;
+pub(crate) mod plan_check;
+pub(crate) mod planner_answer;
+pub(crate) mod questions;
+pub(crate) mod record;
+pub(crate) mod report;
+pub(crate) mod review;
+pub(crate) mod state;
+#[cfg(test)]
+pub(crate) mod testing;
+pub(crate) mod verify_check;

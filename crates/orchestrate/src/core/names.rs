@@ -1,0 +1,93 @@
+//! The names a run gives to things.
+
+use std::fmt::Write as _;
+
+use baton_protocol::TaskId;
+
+/// A run's name: its UTC start as `20261130-114703` and three letters against collisions.
+pub(crate) fn run_id(rfc3339: &str, random: u64) -> String {
+    let digits: String = rfc3339.chars().filter(char::is_ascii_digit).collect();
+    let (date, rest) = digits.split_at(digits.len().min(8));
+    let time: String = rest.chars().take(6).collect();
+    format!("{date}-{time}-{}", letters(random, 3))
+}
+
+/// Lower-case letters drawn from a number.
+pub(crate) fn letters(mut random: u64, count: usize) -> String {
+    let mut text = String::with_capacity(count);
+    for _ in 0..count {
+        let letter = u8::try_from(random % 26).unwrap_or(0);
+        text.push(char::from(b'a' + letter));
+        random /= 26;
+    }
+    text
+}
+
+/// The run's branch.
+pub(crate) fn run_branch(run: &str) -> String {
+    format!("baton/{run}")
+}
+
+/// What tells one placement of one attempt from the others: nothing for the first of the first.
+fn suffix(attempt: u32, placement: u32) -> String {
+    let mut text = String::new();
+    if attempt > 1 {
+        let _ = write!(text, ".{attempt}");
+    }
+    if placement > 1 {
+        let _ = write!(text, "-p{placement}");
+    }
+    text
+}
+
+/// The folder of an attempt's files inside the run's folder.
+pub(crate) fn attempt_folder(task: &TaskId, attempt: u32, placement: u32) -> String {
+    let placement = if placement > 1 {
+        format!("-p{placement}")
+    } else {
+        String::new()
+    };
+    format!("tasks/{task}.{attempt}{placement}")
+}
+
+/// The name of an attempt's work tree; the first attempt has the task's own.
+pub(crate) fn worktree(run: &str, task: &TaskId, attempt: u32, placement: u32) -> String {
+    format!("{run}-{task}{}", suffix(attempt, placement))
+}
+
+/// The branch that keeps an attempt's work when it is not integrated.
+pub(crate) fn kept_branch(run: &str, task: &TaskId, attempt: u32, placement: u32) -> String {
+    format!("baton/{run}-{task}{}", suffix(attempt, placement))
+}
+
+/// The id of a task's successor in a further round.
+pub(crate) fn in_round(task: &TaskId, round: u32) -> TaskId {
+    let stem: String = task.as_str().chars().take(110).collect();
+    TaskId::new(format!("{stem}-r{round}")).unwrap_or_else(|_| task.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_protocol::TaskId;
+
+    use super::{in_round, letters, run_id, worktree};
+
+    #[test]
+    fn a_run_is_named_after_its_start() {
+        assert_eq!(run_id("2026-11-30T11:47:03.123Z", 0), "20261130-114703-aaa");
+        assert_eq!(letters(27, 3), "bba");
+        assert!(TaskId::new(run_id("2026-11-30T11:47:03.123Z", 9_999)).is_ok());
+    }
+
+    #[test]
+    fn every_attempt_has_its_own_tree() {
+        let task = TaskId::new("fix").unwrap();
+        let names = [
+            worktree("r", &task, 1, 1),
+            worktree("r", &task, 1, 2),
+            worktree("r", &task, 2, 1),
+        ];
+        assert_eq!(names, ["r-fix", "r-fix-p2", "r-fix.2"]);
+        assert_eq!(in_round(&task, 2).as_str(), "fix-r2");
+    }
+}

@@ -1,0 +1,130 @@
+//! What every act needs to know.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use baton_cli::{Environment, Failure, Redactor, config};
+use baton_process::Cancel;
+use baton_protocol::{Access, TaskId};
+use baton_repo::Repo;
+
+use crate::core::decide::Act;
+use crate::core::plan_check;
+use crate::core::record::Record;
+
+use super::layout::{Layout, RunFolder};
+
+/// A run in progress.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub run: String,
+    pub repo: Repo,
+    pub layout: Layout,
+    pub config: config::Config,
+    pub env: Environment,
+    pub redactor: Redactor,
+    /// Set to end every worker at once.
+    pub stop: Cancel,
+    /// One change to git's work trees at a time.
+    trees: Mutex<()>,
+}
+
+impl Context {
+    pub(crate) fn new(
+        run: String,
+        repo: Repo,
+        config: config::Config,
+        env: Environment,
+        redactor: Redactor,
+        stop: Cancel,
+    ) -> Self {
+        let layout = Layout::new(repo.root());
+        Self {
+            run,
+            repo,
+            layout,
+            config,
+            env,
+            redactor,
+            stop,
+            trees: Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.repo.root()
+    }
+
+    pub(crate) fn folder(&self) -> RunFolder {
+        self.layout.run(&self.run)
+    }
+
+    /// Holds off other changes to work trees until the guard is dropped.
+    pub(crate) fn trees(&self) -> MutexGuard<'_, ()> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The folder of the run's work trees.
+    pub(crate) fn worktree(&self, name: &str) -> PathBuf {
+        self.root().join(&self.config.worktree.root).join(name)
+    }
+
+    /// Whether a role may change files.
+    pub(crate) fn writes(&self, role: &str) -> bool {
+        let configured = self.config.roles.get(role).and_then(|r| r.access);
+        match configured {
+            Some(access) => access == Access::Write,
+            None => !plan_check::reads_only(role),
+        }
+    }
+
+    /// The role that does a kind of work: the configured name, else `fallback`.
+    pub(crate) fn role<'a>(&self, wanted: &'a str, fallback: &'a str) -> &'a str {
+        if self.config.roles.contains_key(wanted) || !self.config.roles.contains_key(fallback) {
+            wanted
+        } else {
+            fallback
+        }
+    }
+}
+
+/// What acts tell the engine.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Write this down; the answer comes when it is on disk.
+    Record(Option<TaskId>, Box<Record>, Option<SyncSender<()>>),
+    /// The act is over.
+    Done(Act, Result<(), Failure>),
+    /// Look around: a signal came.
+    Wake,
+}
+
+/// The engine has gone, so nothing may be done any more.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+/// An act's line to the engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Line(pub Sender<Message>);
+
+impl Line {
+    /// Writes a record down and returns when it is on disk: only then may the act go on.
+    pub(crate) fn record(&self, task: Option<&TaskId>, record: Record) -> Result<(), Gone> {
+        let (sender, receiver) = sync_channel(1);
+        self.0
+            .send(Message::Record(
+                task.cloned(),
+                Box::new(record),
+                Some(sender),
+            ))
+            .map_err(|_| Gone)?;
+        receiver.recv().map_err(|_| Gone)
+    }
+}
+
+impl From<Gone> for Failure {
+    fn from(_: Gone) -> Self {
+        Self::internal("the run stopped before the step was written down")
+    }
+}

@@ -1,0 +1,525 @@
+//! One worker: its files, its place, its process; or the one that still runs after a crash.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use baton_cli::Failure;
+use baton_process::{Command, Identity, Output, Waited, sibling};
+use baton_protocol::{Handoff, HandoffStatus, ReadError, Reservation, Task, Usage};
+use fs2::FileExt as _;
+
+use crate::core::job::{Attempt, Job, Start};
+use crate::core::names;
+use crate::core::questions;
+use crate::core::record::{JobKind, Record};
+use crate::core::state::State;
+
+use super::context::{Context, Line};
+use super::layout::make_folder;
+use super::stage::{self, exit_code, last_line};
+use super::worktrees::{self, NotReady};
+
+/// How long a worker may take over its own limits before it is ended from outside.
+const SLACK: Duration = Duration::from_secs(120);
+
+/// The task's time where it names none.
+const WALL: Duration = Duration::from_secs(30 * 60);
+
+/// How long a worker has to write its hand-off after TERM.
+const GRACE: Duration = Duration::from_secs(10);
+
+const STDERR: &str = "stderr.log";
+const HANDOFF: &str = "handoff.json";
+
+/// Starts the job's worker (or finds the one that runs) and sees it to its end.
+pub(crate) fn run(context: &Context, line: &Line, state: &State, job: &Job) -> Result<(), Failure> {
+    let attempt = job.attempt();
+    let folder = context
+        .folder()
+        .attempt(job.id(), attempt.number, attempt.placement);
+    let start = match &attempt.start {
+        Some(start) if started_before(&folder) => {
+            return adopt(context, line, job, start, &folder);
+        }
+        Some(start) => start.clone(),
+        None => {
+            let start = plan_start(context, state, job);
+            line.record(
+                Some(job.id()),
+                Record::Started {
+                    attempt: attempt.number,
+                    placement: attempt.placement,
+                    base: start.base.clone(),
+                    worktree: start.worktree.clone(),
+                },
+            )?;
+            start
+        }
+    };
+    make_folder(&folder)?;
+    let end = begin(context, state, job, &start, &folder)?;
+    finish(context, line, job, &folder, end)
+}
+
+/// A worker was started here before: its stderr file is made by its start.
+fn started_before(folder: &Path) -> bool {
+    folder.join(STDERR).exists()
+}
+
+fn plan_start(context: &Context, state: &State, job: &Job) -> Start {
+    let attempt = job.attempt();
+    let own_tree = job.kind == JobKind::Work && context.writes(&job.task.role);
+    Start {
+        base: state.head.clone(),
+        worktree: own_tree
+            .then(|| names::worktree(&context.run, job.id(), attempt.number, attempt.placement)),
+    }
+}
+
+/// How a worker ended, as far as its process tells.
+enum Ended {
+    /// Its process ended with this code.
+    Exit(i32),
+    /// It was adopted, so its code is not known.
+    Adopted,
+    /// It was not started, because of this.
+    Never {
+        exit: Option<i32>,
+        status: Option<HandoffStatus>,
+        reason: String,
+    },
+    /// The run was stopped before it was started; nothing is on record and nothing is lost.
+    Stopped,
+}
+
+fn never(status: HandoffStatus, reason: impl Into<String>) -> Ended {
+    Ended::Never {
+        exit: None,
+        status: Some(status),
+        reason: reason.into(),
+    }
+}
+
+fn begin(
+    context: &Context,
+    state: &State,
+    job: &Job,
+    start: &Start,
+    folder: &Path,
+) -> Result<Ended, Failure> {
+    let attempt = job.attempt();
+    let place = match &start.worktree {
+        Some(name) => {
+            match worktrees::ready(context, name, &start.base, &folder.join("setup.log")) {
+                Ok((_, path)) => path,
+                Err(NotReady::Environment(why)) => return Ok(never(HandoffStatus::Blocked, why)),
+                Err(NotReady::Stopped) => return Ok(Ended::Stopped),
+                Err(NotReady::Failed(failure)) => return Err(failure),
+            }
+        }
+        None => review_place(context, state, job),
+    };
+    let task = document(job, attempt, start);
+    write_task(folder, &task)?;
+    match candidates(context, &task, attempt, folder, &place)? {
+        Candidates::File(file) => spawn(context, state, &task, folder, &place, &file),
+        Candidates::None(ended) => Ok(ended),
+    }
+}
+
+/// A reviewer looks at the run's branch, everybody else who only reads at the user's own tree.
+fn review_place(context: &Context, state: &State, job: &Job) -> PathBuf {
+    let integration = context.worktree(&format!("{}-integration", context.run));
+    let wanted = job.kind == JobKind::Review && state.head != state.target.commit;
+    if wanted && integration.exists() {
+        integration
+    } else {
+        context.root().to_owned()
+    }
+}
+
+/// The task as this attempt gets it.
+fn document(job: &Job, attempt: &Attempt, start: &Start) -> Task {
+    let mut task = match (&attempt.because, attempt.number) {
+        (Some(reason), number) if number > 1 => questions::narrower(&job.task, number, reason),
+        _ => job.task.clone(),
+    };
+    task.round = job.round;
+    task.attempt = attempt.number;
+    if start.worktree.is_some() {
+        task.base = Some(start.base.clone());
+    } else {
+        // What only reads is measured against the tree as it is now, which may be dirty.
+        task.base = None;
+    }
+    task
+}
+
+fn write_task(folder: &Path, task: &Task) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(task)
+        .map_err(|e| Failure::internal(format!("cannot write the task {}: {e}", task.id)))?;
+    stage::write(folder, "task.json", &text)
+}
+
+enum Candidates {
+    File(PathBuf),
+    None(Ended),
+}
+
+/// Asks who is ready and who can hold the task: the role's models, without the places that failed.
+fn candidates(
+    context: &Context,
+    task: &Task,
+    attempt: &Attempt,
+    folder: &Path,
+    place: &Path,
+) -> Result<Candidates, Failure> {
+    let limit = Duration::from_secs(60);
+    let health = stage::run(
+        context,
+        "vllm-health",
+        &["--json"],
+        None,
+        folder,
+        "health",
+        limit,
+    )?;
+    if health.cancelled {
+        return Ok(Candidates::None(Ended::Stopped));
+    }
+    let mut health_document: baton_protocol::Health = match baton_protocol::read(&health.stdout) {
+        Ok(document) => document,
+        Err(error) => {
+            return Ok(Candidates::None(Ended::Never {
+                exit: Some(if health.code == 78 { 78 } else { 69 }),
+                status: None,
+                reason: format!("vllm-health: {error}"),
+            }));
+        }
+    };
+    let wanted = context
+        .config
+        .roles
+        .get(&task.role)
+        .map(|r| r.models.clone())
+        .unwrap_or_default();
+    health_document.providers =
+        crate::core::placing::candidates(health_document.providers, &wanted, &attempt.avoid);
+    let text = serde_json::to_string(&health_document)
+        .map_err(|e| Failure::internal(format!("cannot write the candidates: {e}")))?;
+    let task_file = folder.join("task.json");
+    let place = place.to_string_lossy();
+    let task_path = task_file.to_string_lossy();
+    let estimate = stage::run(
+        context,
+        "ctx-estimate",
+        &[
+            "--json",
+            "--task",
+            &task_path,
+            "--repo",
+            &place,
+            "--candidates",
+            "-",
+        ],
+        Some(&text),
+        folder,
+        "estimate",
+        Duration::from_secs(120),
+    )?;
+    if estimate.cancelled {
+        return Ok(Candidates::None(Ended::Stopped));
+    }
+    match (estimate.code, health.code) {
+        // Nobody answered, so nobody was judged: that is a place that failed, not a big task.
+        (1 | 3, 69) => Ok(Candidates::None(Ended::Never {
+            exit: Some(69),
+            status: None,
+            reason: health.said,
+        })),
+        (1, _) => Ok(Candidates::None(never(
+            HandoffStatus::Overflow,
+            format!("it fits the context of no provider: {}", estimate.said),
+        ))),
+        // Where it cannot be told whether it fits, slot-lock leaves the place out by its own rule.
+        (0 | 3, _) => Ok(Candidates::File(folder.join("estimate.json"))),
+        (code, _) => Ok(Candidates::None(Ended::Never {
+            exit: Some(code),
+            status: None,
+            reason: format!("ctx-estimate: {}", estimate.said),
+        })),
+    }
+}
+
+fn spawn(
+    context: &Context,
+    state: &State,
+    task: &Task,
+    folder: &Path,
+    place: &Path,
+    candidates: &Path,
+) -> Result<Ended, Failure> {
+    let file = |name: &str| {
+        File::create(folder.join(name))
+            .map_err(|e| Failure::internal(format!("cannot make {name} of {}: {e}", task.id)))
+    };
+    // The file's lock is shared with the worker through its stderr: the kernel holds it for exactly
+    // as long as the worker lives, also when we are killed. That is how a resumed run asks.
+    let stderr = file(STDERR)?;
+    stderr
+        .try_lock_exclusive()
+        .map_err(|e| Failure::internal(format!("cannot lock the log of {}: {e}", task.id)))?;
+    let queue = task.limits.queue_ms.unwrap_or(state.settings.queue_ms);
+    let wait = format!("{queue}ms");
+    let mut argv: Vec<std::ffi::OsString> =
+        context.config.run.launcher.iter().map(Into::into).collect();
+    argv.push(sibling("slot-lock").into());
+    argv.push("--candidates".into());
+    argv.push(candidates.into());
+    for (flag, value) in [("--wait", wait.as_str()), ("--class", "worker")] {
+        argv.push(flag.into());
+        argv.push(value.into());
+    }
+    argv.push("--report".into());
+    argv.push(folder.join("reservation.json").into());
+    argv.push("--".into());
+    argv.push(sibling("worker-run").into());
+    for (flag, value) in [
+        ("--task", folder.join("task.json")),
+        ("--repo", place.to_owned()),
+        ("--events", folder.join("events.jsonl")),
+    ] {
+        argv.push(flag.into());
+        argv.push(value.into());
+    }
+    let program = argv.remove(0);
+    let command = Command::new(&program)
+        .args(&argv)
+        .cwd(context.root())
+        .stdout(Output::File(Arc::new(file(HANDOFF)?)))
+        .stderr(Output::File(Arc::new(stderr)));
+    let words: Vec<String> = std::iter::once(&program)
+        .chain(&argv)
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect();
+    // By hand: sh command.txt, in the repository's root.
+    stage::write(folder, "command.txt", &(shell_words(&words) + "\n"))?;
+    if context.stop.is_cancelled() {
+        return Ok(Ended::Stopped);
+    }
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(e) => {
+            return Ok(Ended::Never {
+                exit: Some(i32::from(e.exit_code())),
+                status: None,
+                reason: e.to_string(),
+            });
+        }
+    };
+    // The command holds our copy of the log's descriptor; only the worker's may keep the lock.
+    drop(command);
+    if let Some(identity) = child.identity() {
+        write_identity(folder, &identity)?;
+    }
+    let wall = task.limits.wall_ms.map_or(WALL, Duration::from_millis);
+    let deadline = Instant::now() + Duration::from_millis(queue) + wall + SLACK;
+    let waited = child
+        .wait(Some(deadline), &context.stop)
+        .map_err(|e| Failure::internal(format!("cannot wait for the worker: {e}")))?;
+    let exit = match waited {
+        Waited::Exited(exit) => exit_code(exit),
+        Waited::Cancelled | Waited::TimedOut => {
+            let grace = if context.stop.is_urgent() {
+                Duration::ZERO
+            } else {
+                GRACE
+            };
+            let exit = child
+                .terminate(grace)
+                .map_err(|e| Failure::internal(format!("cannot end the worker: {e}")))?;
+            if waited == Waited::TimedOut {
+                124
+            } else {
+                exit_code(exit)
+            }
+        }
+    };
+    Ok(Ended::Exit(exit))
+}
+
+fn shell_words(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| {
+        let plain = !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c));
+        if plain {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+fn write_identity(folder: &Path, identity: &Identity) -> Result<(), Failure> {
+    let text = serde_json::json!({
+        "pid": identity.pid, "start": identity.start, "boot_id": identity.boot_id,
+    });
+    stage::write(folder, "process.json", &text.to_string())
+}
+
+/// The process of an attempt, if it was started.
+pub(crate) fn identity(folder: &Path) -> Option<Identity> {
+    let text = std::fs::read_to_string(folder.join("process.json")).ok()?;
+    let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+    Some(Identity {
+        pid: u32::try_from(value["pid"].as_u64()?).ok()?,
+        start: value["start"].as_u64()?,
+        boot_id: value["boot_id"].as_str()?.to_owned(),
+    })
+}
+
+/// Waits for a worker that an earlier orchestrate started. The kernel says whether it lives.
+fn adopt(
+    context: &Context,
+    line: &Line,
+    job: &Job,
+    _start: &Start,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let log = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(folder.join(STDERR))
+        .map_err(|e| Failure::internal(format!("cannot open the log of {}: {e}", job.id())))?;
+    let wall = job.task.limits.wall_ms.map_or(WALL, Duration::from_millis);
+    let deadline = Instant::now() + wall + SLACK;
+    while log.try_lock_exclusive().is_err() {
+        let late = Instant::now() >= deadline;
+        if late || context.stop.wait(Duration::from_millis(100)) {
+            end_stranger(folder);
+            if late {
+                break;
+            }
+        }
+    }
+    finish(context, line, job, folder, Ended::Adopted)
+}
+
+/// Ends a worker that is not our child: TERM to its group, and KILL when asked twice.
+fn end_stranger(folder: &Path) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let Some(identity) = identity(folder).filter(Identity::is_alive) else {
+        return;
+    };
+    let Some(pid) = i32::try_from(identity.pid).ok().and_then(Pid::from_raw) else {
+        return;
+    };
+    let signal_once = folder.join("terminated");
+    let asked_before = signal_once.exists();
+    let _ = std::fs::write(&signal_once, "");
+    let since = std::fs::metadata(&signal_once)
+        .and_then(|m| m.created())
+        .ok()
+        .and_then(|t| t.elapsed().ok())
+        .unwrap_or_default();
+    let signal = if since >= GRACE {
+        Signal::KILL
+    } else {
+        Signal::TERM
+    };
+    if !asked_before || signal == Signal::KILL {
+        let _ = kill_process_group(pid, signal);
+    }
+}
+
+fn finish(
+    context: &Context,
+    line: &Line,
+    job: &Job,
+    folder: &Path,
+    ended: Ended,
+) -> Result<(), Failure> {
+    let attempt = job.attempt().number;
+    let record = match ended {
+        Ended::Stopped => return Ok(()),
+        Ended::Never {
+            exit,
+            status,
+            reason,
+        } => Record::Ended {
+            attempt,
+            exit,
+            status,
+            reason,
+            provider: None,
+            model: None,
+            usage: Usage::default(),
+            cost_usd: None,
+        },
+        Ended::Exit(code) => from_files(context, folder, attempt, Some(code)),
+        Ended::Adopted => from_files(context, folder, attempt, None),
+    };
+    line.record(Some(job.id()), record)?;
+    Ok(())
+}
+
+/// What the files of an attempt say: the parent reads the file, a missing one is an error.
+fn from_files(context: &Context, folder: &Path, attempt: u32, exit: Option<i32>) -> Record {
+    let handoff = handoff(folder);
+    let reservation = reservation(folder);
+    let stderr = std::fs::read_to_string(folder.join(STDERR)).unwrap_or_default();
+    let (status, reason, mut usage) = match &handoff {
+        Ok(handoff) => {
+            let reason = if handoff.status_reason.is_empty() {
+                &handoff.outcome
+            } else {
+                &handoff.status_reason
+            };
+            (Some(handoff.status), reason.clone(), handoff.usage.clone())
+        }
+        Err(ReadError::Relayed(document)) => (None, document.message.clone(), Usage::default()),
+        Err(_) if !stderr.trim().is_empty() => (None, last_line(&stderr), Usage::default()),
+        Err(error) => (None, error.to_string(), Usage::default()),
+    };
+    if usage.queue_ms == 0 {
+        usage.queue_ms = reservation.as_ref().map_or(0, |r| r.waited_ms);
+    }
+    let provider = handoff
+        .as_ref()
+        .ok()
+        .and_then(|h| h.provider.clone())
+        .or_else(|| reservation.as_ref().and_then(|r| r.provider.clone()));
+    let model = handoff
+        .as_ref()
+        .ok()
+        .and_then(|h| h.model.clone())
+        .or_else(|| reservation.as_ref().and_then(|r| r.model.clone()));
+    let cost_usd =
+        crate::core::placing::cost(&context.config.providers, provider.as_deref(), &usage);
+    Record::Ended {
+        attempt,
+        exit,
+        status,
+        reason: crate::core::fallback::first_line(&reason, 1_000),
+        provider,
+        model,
+        usage,
+        cost_usd,
+    }
+}
+
+/// The hand-off an attempt left.
+pub(crate) fn handoff(folder: &Path) -> Result<Handoff, ReadError> {
+    let text = std::fs::read_to_string(folder.join(HANDOFF)).unwrap_or_default();
+    baton_protocol::read(&text)
+}
+
+fn reservation(folder: &Path) -> Option<Reservation> {
+    let text = std::fs::read_to_string(folder.join("reservation.json")).ok()?;
+    baton_protocol::read(&text).ok()
+}

@@ -1,0 +1,196 @@
+//! Work trees of workers: made at a recorded base, given what git does not carry, never thrown away
+//! while they hold something of their own.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use baton_cli::Failure;
+use baton_process::{Capture, Command};
+use baton_protocol::RelPath;
+use baton_repo::{Globs, Removal, Repo};
+
+use super::context::Context;
+use super::layout::make_folder;
+use super::stage::{exit_code, last_line};
+
+/// The longest one setup command may take.
+const SETUP_LIMIT: Duration = Duration::from_secs(20 * 60);
+
+/// Why a work tree is not ready.
+#[derive(Debug)]
+pub(crate) enum NotReady {
+    /// The environment is at fault: no request was sent for it.
+    Environment(String),
+    /// The run was stopped.
+    Stopped,
+    /// Something of ours.
+    Failed(Failure),
+}
+
+impl From<Failure> for NotReady {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// A failure of git, for people.
+pub(crate) fn git_failure(error: &baton_repo::RepoError) -> Failure {
+    if error.is_retryable() {
+        Failure::try_again(error.to_string())
+    } else {
+        Failure::internal(error.to_string())
+    }
+}
+
+/// A work tree at `base`, detached: the host's commits there get a branch only when they are not
+/// integrated. One that a crash left and that is still as it was made is used again.
+pub(crate) fn ready(
+    context: &Context,
+    name: &str,
+    base: &str,
+    log: &Path,
+) -> Result<(Repo, PathBuf), NotReady> {
+    let path = context.worktree(name);
+    let repo = {
+        let _one = context.trees();
+        if path.exists() {
+            let repo = Repo::discover(&path).map_err(|e| git_failure(&e))?;
+            let head = repo.head().map_err(|e| git_failure(&e))?;
+            let at_base = head.commit.as_ref().is_some_and(|c| c.as_str() == base);
+            let clean = repo.dirty().map_err(|e| git_failure(&e))?.is_empty();
+            if repo.root() != path.canonicalize().unwrap_or_default() || !at_base || !clean {
+                return Err(NotReady::Failed(Failure::internal(format!(
+                    "the work tree {} holds other work; it was kept; look at it, then \
+                     `orchestrate clean`",
+                    path.display()
+                ))));
+            }
+            repo
+        } else {
+            if let Some(folder) = path.parent() {
+                make_folder(folder)?;
+            }
+            context
+                .repo
+                .worktree_add(&path, None, base)
+                .map_err(|e| git_failure(&e))?
+        }
+    };
+    copy(context, &path)?;
+    set_up(context, &path, log)?;
+    Ok((repo, path))
+}
+
+/// Copies the files that git does not track and a fresh work tree needs.
+fn copy(context: &Context, to: &Path) -> Result<(), NotReady> {
+    let wanted = &context.config.worktree.copy;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let globs = Globs::new(wanted).map_err(|e| Failure::config(format!("[worktree] copy: {e}")))?;
+    for entry in walk(context.root()) {
+        let Ok(relative) = entry.strip_prefix(context.root()) else {
+            continue;
+        };
+        let Some(text) = relative.to_str() else {
+            continue;
+        };
+        if RelPath::new(text).is_err() || !globs.matches(&baton_repo::GitPath::from(text)) {
+            continue;
+        }
+        let target = to.join(relative);
+        if target.exists() {
+            continue;
+        }
+        if let Some(folder) = target.parent() {
+            make_folder(folder)?;
+        }
+        std::fs::copy(&entry, &target).map_err(|e| {
+            Failure::internal(format!("cannot copy {text} into the work tree: {e}"))
+        })?;
+    }
+    Ok(())
+}
+
+/// The regular files below a folder; links are not followed, and git's and our folders are left out.
+fn walk(root: &Path) -> Vec<PathBuf> {
+    let mut open = vec![root.to_owned()];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let name = entry.file_name();
+            if kind.is_dir() && name != ".git" && name != ".orchestrator" {
+                open.push(entry.path());
+            } else if kind.is_file() {
+                found.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// Runs the setup commands, with network and without a sandbox: they are the user's own.
+fn set_up(context: &Context, tree: &Path, log: &Path) -> Result<(), NotReady> {
+    for line in &context.config.worktree.setup {
+        let outcome = Command::shell(line)
+            .cwd(tree)
+            .merge_stderr()
+            .capture(Capture::default().to_file(log))
+            .timeout(SETUP_LIMIT)
+            .run(&context.stop)
+            .map_err(|e| Failure::internal(format!("cannot run setup `{line}`: {e}")))?;
+        if outcome.cancelled {
+            return Err(NotReady::Stopped);
+        }
+        if !outcome.success() {
+            let how = if outcome.timed_out {
+                format!("did not end within {} minutes", SETUP_LIMIT.as_secs() / 60)
+            } else {
+                format!("ended with {}", exit_code(outcome.exit))
+            };
+            return Err(NotReady::Environment(format!(
+                "[worktree] setup `{line}` {how}: {}",
+                last_line(&outcome.stdout.text())
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Removes a work tree that holds nothing of its own, given that `safe` commit is kept elsewhere.
+/// Says why it was kept otherwise.
+pub(crate) fn remove_if_empty(context: &Context, path: &Path, safe: &[&str]) -> Result<(), String> {
+    let _one = context.trees();
+    if !path.exists() {
+        return Ok(());
+    }
+    let repo = Repo::discover(path).map_err(|e| e.to_string())?;
+    if repo.root() != path.canonicalize().unwrap_or_default() {
+        return Err(format!("{} is no work tree", path.display()));
+    }
+    let dirty = repo.dirty().map_err(|e| e.to_string())?;
+    if let Some(first) = dirty.first() {
+        return Err(format!(
+            "{} has uncommitted changes ({} …); it was kept",
+            path.display(),
+            first.path
+        ));
+    }
+    let head = repo.head().map_err(|e| e.to_string())?.commit;
+    let kept = head
+        .as_ref()
+        .is_none_or(|head| safe.contains(&head.as_str()));
+    // Clean, and its commit is kept elsewhere: nothing is lost by removing it.
+    let rule = if kept {
+        Removal::Discard
+    } else {
+        Removal::Reachable
+    };
+    context
+        .repo
+        .worktree_remove(path, rule)
+        .map_err(|e| e.to_string())
+}

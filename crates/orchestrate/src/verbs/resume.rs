@@ -1,0 +1,77 @@
+//! `orchestrate resume`.
+
+use std::sync::Arc;
+
+use baton_cli::{Failure, Output};
+use baton_process::Cancel;
+use baton_protocol::{Exit, RunStatus};
+
+use crate::cli::Resume;
+use crate::core::record::Record;
+use crate::core::state::State;
+use crate::shell::context::Context;
+use crate::shell::engine::Engine;
+use crate::shell::halt;
+use crate::shell::journal::Journal;
+use crate::shell::layout::Layout;
+use crate::shell::lock::RunLock;
+
+use super::{ending, place};
+
+/// Goes on with a run from its journal.
+pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
+    let signals = Cancel::install()
+        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let repo = place::repository()?;
+    let (loaded, env) = place::configuration(&repo)?;
+    let layout = Layout::new(repo.root());
+    let run = place::find_run(&layout, cli.run.as_deref())?;
+    let common_dir = repo.common_dir().to_owned();
+    let redactor = loaded.redactor(&env);
+    let _lock = RunLock::take(&common_dir, &run, cli.wait, &signals, &mut |text| {
+        output.note(text);
+    })?;
+    let folder = layout.run(&run);
+    let (journal, entries) = Journal::open(&folder.journal(), &run, redactor.clone())?;
+    let state = State::replay(&entries);
+    if state.started_at.is_none() {
+        return Err(Failure::input(format!(
+            "run {run} was killed before it began; start it again: orchestrate run GOAL"
+        )));
+    }
+    let over = matches!(
+        state.status,
+        Some(RunStatus::Completed | RunStatus::Incomplete | RunStatus::Failed)
+    );
+    if over {
+        output.note(&format!(
+            "run {run} has ended; there is nothing to go on with"
+        ));
+        return ending::tell(&run, &folder, &state, output);
+    }
+    halt::clear(&layout.halt_file());
+    let context = Context::new(
+        run.clone(),
+        repo,
+        loaded.config,
+        env,
+        redactor,
+        signals.child(),
+    );
+    let mut engine = Engine {
+        context: Arc::new(context),
+        journal,
+        state,
+        output,
+        events: cli.events.as_deref().map(super::run::events).transpose()?,
+        signals,
+    };
+    engine.write(
+        None,
+        Record::Resumed {
+            pid: std::process::id(),
+        },
+    )?;
+    engine.work()?;
+    ending::tell(&run, &folder, &engine.state, output)
+}
