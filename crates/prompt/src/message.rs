@@ -111,7 +111,7 @@ pub(crate) fn baseline(runs: &[Baseline]) -> String {
 }
 
 /// The task itself: last, where a small model looks first.
-pub(crate) fn task(task: &Task, role: Role, mode: Mode) -> String {
+pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool) -> String {
     let prompt = match (&task.narrower, task.attempt > 1) {
         (Some(narrower), true) => narrower,
         _ => &task.prompt,
@@ -128,6 +128,15 @@ pub(crate) fn task(task: &Task, role: Role, mode: Mode) -> String {
         if !commands.is_empty() {
             let _ = writeln!(out, "Checks: {}", listed(&commands, ""));
         }
+    }
+    if role.writes() && !mode.has_tools() {
+        // A small model that hears of an easy way out takes it: where a red check decides, the
+        // word is not offered.
+        out.push_str(if red {
+            "Reply now with the changed files.\n"
+        } else {
+            "Reply with the changed files; when nothing is left to change, reply with the one word DONE.\n"
+        });
     }
     if let Some(schema) = &task.result_schema {
         let place = if mode.has_tools() {

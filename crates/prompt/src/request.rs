@@ -81,7 +81,15 @@ pub fn first_request(inputs: &Inputs<'_>, count: Counter<'_>) -> FirstRequest {
     sections.push(("files", message::files(&inputs.pack.shown, inputs.mode)));
     sections.push(("left_out", message::left_out(&inputs.pack.left_out)));
     sections.push(("checks", message::baseline(inputs.baseline)));
-    sections.push(("task", message::task(inputs.task, inputs.role, inputs.mode)));
+    sections.push((
+        "task",
+        message::task(
+            inputs.task,
+            inputs.role,
+            inputs.mode,
+            !inputs.baseline.is_empty(),
+        ),
+    ));
 
     let mut parts = vec![part("system", count(&system))];
     if !tools.is_empty() {

@@ -14,31 +14,32 @@ Rules:
 
 const IMPLEMENTER_WHOLE: &str = "\
 You are a coding agent. You change files by replying with their complete new content.
-For every file you change write its path on a line of its own, then the whole file in a code block:
+For every file you change write its path on a line of its own, exactly as it is given to you, then the whole file in a code block. Like this:
 
-path/to/file.py
+hello.py
 ```python
-the complete new content of the file
+def hello():
+    return \"hello\"
 ```
 
 Leave nothing out and write no placeholders like \"...\" or \"rest unchanged\". Do not reply with files you do not change.
-After your reply the checks run, and you are shown what still fails. When nothing is left to change, reply with the one word DONE.";
+After your reply the checks run, and you are shown what still fails.";
 
 const IMPLEMENTER_BLOCKS: &str = "\
 You are a coding agent. You change files by replying with search/replace blocks.
-For every file you change write its path on a line of its own, then a code block with one or more of these:
+For every file you change write its path on a line of its own, exactly as it is given to you, then a code block with one or more search/replace blocks. Like this:
 
-path/to/file.py
+hello.py
 ```
 <<<<<<< SEARCH
-lines copied exactly from the file
+    return \"hello\"
 =======
-the lines that replace them
+    return \"good morning\"
 >>>>>>> REPLACE
 ```
 
 The SEARCH lines must occur exactly once in the file. For a new file reply with its path and its whole content in a code block.
-After your reply the checks run, and you are shown what still fails. When nothing is left to change, reply with the one word DONE.";
+After your reply the checks run, and you are shown what still fails.";
 
 const EXPLORE_TOOLS: &str = "\
 You read a git repository to answer a question; you change nothing and nobody can answer questions.

@@ -126,9 +126,24 @@ pub(crate) fn similar(path: &str, known: &[String]) -> Option<String> {
         .cloned()
 }
 
+/// The known file a reply means when it puts an invented folder in front: `path/to/src/a.py` for
+/// `src/a.py`. Only if that folder does not exist and exactly one file fits.
+pub(crate) fn without_invented_folder(path: &str, known: &[String]) -> Option<String> {
+    let first = path.split('/').next()?;
+    let folder = format!("{first}/");
+    if known.iter().any(|k| k == path || k.starts_with(&folder)) {
+        return None;
+    }
+    let mut fits = known.iter().filter(|k| path.ends_with(&format!("/{k}")));
+    let found = fits.next()?;
+    // The longest one wins: `src/a.py` and `a.py` both end `x/src/a.py`.
+    let longest = fits.fold(found, |best, k| if k.len() > best.len() { k } else { best });
+    Some(longest.clone())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BadPath, resolve, similar};
+    use super::{BadPath, resolve, similar, without_invented_folder};
     use proptest::prelude::{prop_assert, proptest};
     use std::path::Path;
 
@@ -188,6 +203,21 @@ mod tests {
         assert_eq!(similar("pager.py", &known).as_deref(), Some("src/pager.py"));
         assert_eq!(similar("pager.rs", &known).as_deref(), Some("src/pager.py"));
         assert_eq!(similar("x.py", &known), None);
+    }
+
+    #[test]
+    fn an_invented_folder_in_front_is_taken_off() {
+        let known = ["src/a.py".to_string(), "a.py".into()];
+        let meant = |path| without_invented_folder(path, &known);
+        assert_eq!(meant("path/to/src/a.py").as_deref(), Some("src/a.py"));
+        assert_eq!(meant("path/to/a.py").as_deref(), Some("a.py"));
+        assert_eq!(
+            meant("src/deep/a.py"),
+            None,
+            "that folder exists, so it may be new"
+        );
+        assert_eq!(meant("a.py"), None);
+        assert_eq!(meant("path/to/b.py"), None);
     }
 
     proptest! {

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::act::Finished;
 use super::prepare::first;
 use super::{Conversation, End, Session, tokens};
+use crate::files::path::without_invented_folder;
 use crate::harness::guard::{Action, Judgement};
 use crate::harness::stop::Verdict;
 use crate::text::blocks::{Change, parse_reply};
@@ -47,7 +48,7 @@ impl Session<'_> {
             return self.nudge(&cut_off(used));
         }
         if reply.done {
-            self.talk.push_user("[you said DONE]");
+            self.talk.push_user("It is not done.");
             return self.finish(&Finished {
                 blocked: false,
                 summary: reply.words.clone(),
@@ -128,15 +129,25 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// The file a reply means.
+    fn meant(&mut self, asked: &str) -> Result<String, String> {
+        let path = self.inside(asked)?;
+        let Some(known) = without_invented_folder(&path, &self.known) else {
+            return Ok(path);
+        };
+        self.ledger.repaired("invented_folder");
+        Ok(known)
+    }
+
     fn apply_change(&mut self, change: &Change) -> Result<Made, String> {
         let (path, made) = match change {
             Change::Whole { path, text } => {
-                let path = self.inside(path)?;
+                let path = self.meant(path)?;
                 let made = write(&self.tree, &mut self.seen, &path, text)?;
                 (path, made)
             }
             Change::Edits { path, edits } => {
-                let path = self.inside(path)?;
+                let path = self.meant(path)?;
                 let made = edit(&self.tree, &mut self.seen, &path, edits)?;
                 (path, made)
             }
