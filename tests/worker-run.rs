@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -373,6 +372,15 @@ fn a_step_limit_is_3_and_a_time_limit_124() {
     assert!(start.elapsed() < Duration::from_secs(8));
 }
 
+/// How many processes sleep for exactly so long.
+fn sleeping(seconds: &str) -> usize {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .filter(|cmdline| cmdline == format!("sleep\0{seconds}\0").as_bytes())
+        .count()
+}
+
 #[test]
 fn ctrl_c_and_term_leave_a_hand_off_and_no_child() {
     for (signal, code) in [
@@ -380,10 +388,10 @@ fn ctrl_c_and_term_leave_a_hand_off_and_no_child() {
         (rustix::process::Signal::TERM, 143),
     ] {
         let place = Place::new();
-        let marker = place.home.path().join("started");
+        // A length that no other process sleeps for.
+        let seconds = format!("77{}", std::process::id());
         let sim = place.sim(&format!(
-            "[[rule]]\nanswer.calls = [{{ bash = 'echo $$ > {}; setsid sleep 77 & sleep 78' }}]\n",
-            marker.display()
+            "[[rule]]\nanswer.calls = [{{ bash = 'touch started; setsid sleep {seconds} & sleep {seconds}' }}]\n"
         ));
         let mut command = place.fix(&sim.base_url).command();
         let child = command
@@ -392,10 +400,8 @@ fn ctrl_c_and_term_leave_a_hand_off_and_no_child() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let pid = support::eventually("the command runs", Duration::from_secs(20), || {
-            std::fs::read_to_string(&marker)
-                .ok()
-                .filter(|t| t.ends_with('\n'))
+        support::eventually("the command runs", Duration::from_secs(20), || {
+            place.repo.path().join("started").exists().then_some(())
         });
         let start = Instant::now();
         rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
@@ -409,7 +415,7 @@ fn ctrl_c_and_term_leave_a_hand_off_and_no_child() {
         );
         let handoff: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(handoff["status"], "interrupted");
-        assert!(!Path::new(&format!("/proc/{}", pid.trim())).exists());
+        assert_eq!(sleeping(&seconds), 0, "no child is left");
     }
 }
 

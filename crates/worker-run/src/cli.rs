@@ -101,6 +101,9 @@ pub(crate) struct WayFlags {
     /// When the task's checks run: after each changing call, each changing answer, or at the end.
     #[arg(long, value_name = "WHEN", default_value = "turn")]
     pub(crate) check_every: CheckEvery,
+    /// How much the kernel must confine commands; what it cannot do stands in the hand-off.
+    #[arg(long, value_name = "HOW", default_value = "best-effort")]
+    pub(crate) sandbox: SandboxFlag,
 }
 
 /// Limits that override the task's.
@@ -153,6 +156,17 @@ pub(crate) enum CheckEvery {
     Turn,
     /// When the model says it is done.
     End,
+}
+
+/// How much the kernel must confine commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxFlag {
+    /// All borders, or no command runs.
+    Full,
+    /// At least writes are held back.
+    BestEffort,
+    /// None.
+    Off,
 }
 
 #[cfg(test)]

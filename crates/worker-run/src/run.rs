@@ -118,8 +118,19 @@ fn work(
         env.get("BATON_RUN").map(ToString::to_string),
     )?;
     let tree = WorkTree::new(repo, &job.task, job.role.writes()).map_err(Failure::input)?;
-    let shell = Shell::new(tree.root(), env, &job.task.sandbox.env)
-        .map_err(|error| Failure::internal(format!("cannot make a temporary folder: {error}")))?;
+    let mut shell = Shell::new(
+        tree.root(),
+        job.role.writes(),
+        cli.way.sandbox,
+        &job.task.sandbox,
+        env,
+    )
+    .map_err(|error| Failure::internal(format!("cannot make a temporary folder: {error}")))?;
+    // A linked work tree keeps its metadata elsewhere; `git diff` must find it, and not change it.
+    shell.also_read([
+        tree.repo.common_dir().to_path_buf(),
+        tree.repo.git_dir().to_path_buf(),
+    ]);
     let mut session = Session {
         client: Client::new(job.provider.endpoint.clone()),
         checks: Checks::new(job.task.verify.clone()),

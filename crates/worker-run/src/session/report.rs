@@ -1,8 +1,8 @@
 //! The hand-off: facts from the harness, only words from the model.
 
 use baton_protocol::{
-    Claim, CommandStatus, Confinement, FileNote, Handoff, HandoffStatus, Risk, RiskSeverity,
-    SchemaTag, Timestamp,
+    Claim, CommandStatus, FileNote, Handoff, HandoffStatus, Risk, RiskSeverity, SchemaTag,
+    Timestamp,
 };
 
 use super::{End, Session};
@@ -105,7 +105,7 @@ pub(crate) fn handoff(session: &mut Session<'_>, end: &End, started_at: Timestam
         receipts: session.ledger.receipts.clone(),
         usage,
         repairs: session.ledger.repairs.clone(),
-        sandbox: confinement(),
+        sandbox: session.shell.confinement(),
         notes: session.ledger.notes.clone(),
         base: Some(session.tree.base.clone()),
         tree: tree.ok().map(|tree| tree.as_str().to_string()),
@@ -131,18 +131,6 @@ fn open_ends(session: &Session<'_>) -> String {
         .map(|run| format!("`{}` fails: {}", run.command, run.result))
         .collect();
     red.join("; ")
-}
-
-fn confinement() -> Confinement {
-    Confinement {
-        mode: "off".into(),
-        covered: Vec::new(),
-        not_covered: vec![
-            "files outside the work tree".into(),
-            "network".into(),
-            "signals to other processes".into(),
-        ],
-    }
 }
 
 fn risk(severity: RiskSeverity, statement: String) -> Risk {

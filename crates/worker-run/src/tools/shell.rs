@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_cli::Environment;
+use baton_process::sandbox::{self, Coverage, Policy};
 use baton_process::{Cancel, Capture, Command, ExitStatus};
-use baton_protocol::{Receipt, ReceiptSource, Timestamp};
+use baton_protocol::{Confinement, Receipt, ReceiptSource, Sandbox, Timestamp};
 
+use super::confine::{self, policy};
+use crate::cli::SandboxFlag;
 use crate::text::clean::clean;
 
 /// Bytes kept of either end of an output; the whole of it goes to a file.
@@ -18,6 +21,8 @@ pub(crate) struct Shell {
     root: PathBuf,
     tmp: tempfile::TempDir,
     env: Vec<(String, String)>,
+    policy: Option<Policy>,
+    coverage: Option<Coverage>,
     /// The folder the model's next command starts in.
     cwd: PathBuf,
     next: u32,
@@ -72,19 +77,50 @@ pub(crate) struct Order<'a> {
 }
 
 impl Shell {
-    /// A shell for the work tree at `root`. `extra` names variables the task lets through.
-    pub(crate) fn new(root: &Path, env: &Environment, extra: &[String]) -> std::io::Result<Self> {
+    /// A shell for the work tree at `root`, behind the border that `flag` and the task ask for.
+    pub(crate) fn new(
+        root: &Path,
+        writes: bool,
+        flag: SandboxFlag,
+        task: &Sandbox,
+        env: &Environment,
+    ) -> std::io::Result<Self> {
         let tmp = tempfile::Builder::new().prefix("baton-worker-").tempdir()?;
         std::fs::create_dir(tmp.path().join("tmp"))?;
         std::fs::create_dir(tmp.path().join("output"))?;
-        let scratch = tmp.path().join("tmp").display().to_string();
+        let scratch = tmp.path().canonicalize()?.join("tmp");
+        std::fs::create_dir(scratch.join("home"))?;
+        let policy = policy(flag, root, writes, task, &scratch, env);
+        let mut variables = environment(env, &task.env, &scratch.display().to_string());
+        if policy.is_some() {
+            variables.extend(confine::variables(env, &scratch));
+        }
         Ok(Self {
             root: root.to_path_buf(),
-            env: environment(env, extra, &scratch),
+            env: variables,
+            policy,
+            coverage: None,
             cwd: root.to_path_buf(),
             tmp,
             next: 1,
         })
+    }
+
+    /// Lets commands read these places as well.
+    pub(crate) fn also_read(&mut self, places: impl IntoIterator<Item = PathBuf>) {
+        if let Some(policy) = &mut self.policy {
+            policy.read.extend(places);
+        }
+    }
+
+    /// What confines the commands: as seen with the first one, else found by trying.
+    pub(crate) fn confinement(&self) -> Confinement {
+        let tried = match (&self.coverage, &self.policy) {
+            (Some(coverage), _) => Some(coverage.clone()),
+            (None, Some(policy)) => sandbox::available(policy).ok(),
+            (None, None) => None,
+        };
+        confine::confinement(tried.as_ref())
     }
 
     /// The folder with the whole outputs.
@@ -112,7 +148,7 @@ impl Shell {
             ));
             self.cwd.clone_from(&self.root);
         }
-        let place_file = self.tmp.path().join("cwd");
+        let place_file = self.tmp.path().join("tmp/.cwd");
         let _ = std::fs::remove_file(&place_file);
         let line = format!(
             "trap 'pwd -P > {} 2>/dev/null' EXIT\n{}",
@@ -163,6 +199,7 @@ impl Shell {
             .merge_stderr()
             .timeout(order.limit)
             .grace(Duration::from_millis(500))
+            .sandbox(self.policy.clone())
             .hunt();
         for (name, value) in &self.env {
             command = command.env(name, value);
@@ -170,6 +207,9 @@ impl Shell {
         let outcome = command
             .run(cancel)
             .map_err(|error| format!("cannot run a shell in {}: {error}", cwd.display()))?;
+        if self.coverage.is_none() {
+            self.coverage.clone_from(&outcome.sandbox);
+        }
         let mut bytes = outcome.stdout.head.clone();
         if outcome.stdout.omitted() > 0 {
             let hole = format!("\n[… {} bytes left out …]\n", outcome.stdout.omitted());

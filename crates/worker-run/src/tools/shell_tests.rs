@@ -1,7 +1,8 @@
 use super::{Order, Ran, Shell};
+use crate::cli::SandboxFlag;
 use baton_cli::Environment;
 use baton_process::Cancel;
-use baton_protocol::ReceiptSource;
+use baton_protocol::{ReceiptSource, Sandbox};
 use std::time::{Duration, Instant};
 
 struct Place {
@@ -13,7 +14,14 @@ struct Place {
 fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
-    let shell = Shell::new(&root, &Environment::from_process(), &[]).unwrap();
+    let shell = Shell::new(
+        &root,
+        true,
+        SandboxFlag::Off,
+        &Sandbox::default(),
+        &Environment::from_process(),
+    )
+    .unwrap();
     Place {
         _dir: dir,
         root,
