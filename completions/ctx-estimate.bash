@@ -23,7 +23,7 @@ _ctx__estimate() {
 
     case "${cmd}" in
         ctx__estimate)
-            opts="-v -q -h -V --request --task --repo --candidates --window --output --thinking --margin --model --tokenizer --method --offline --all --top --tree --lines --trim --head --tail --middle --json --text --verbose --quiet --schema --help --version"
+            opts="-v -q -h -V --request --task --repo --candidates --window --output --thinking --margin --model --tokenizer --method --offline --all --cache --top --tree --lines --trim --head --tail --middle --json --text --verbose --quiet --schema --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -70,7 +70,11 @@ _ctx__estimate() {
                     return 0
                     ;;
                 --method)
-                    COMPREPLY=($(compgen -W "auto server heuristic" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto server tokenizer heuristic" -- "${cur}"))
+                    return 0
+                    ;;
+                --cache)
+                    COMPREPLY=($(compgen -W "build list verify prune" -- "${cur}"))
                     return 0
                     ;;
                 --top)

@@ -7,10 +7,15 @@ complete -c ctx-estimate -l output -d 'Tokens kept for the answer [default: what
 complete -c ctx-estimate -l thinking -d 'Tokens kept for thinking [default: what the task says, else 0]' -r
 complete -c ctx-estimate -l margin -d 'Tokens kept for what the count may miss' -r
 complete -c ctx-estimate -l model -d 'The model: which candidate to judge, and a hint at the tokenizer family' -r
-complete -c ctx-estimate -l tokenizer -d 'The tokenizer family: qwen, llama3, gpt-oss, deepseek, gemma' -r
-complete -c ctx-estimate -l method -d 'How to count' -r -f -a "auto\t'The best there is'
+complete -c ctx-estimate -l tokenizer -d 'A tokenizer.json, model folder or GGUF file to count with; or a family to estimate by: qwen, llama3, gpt-oss, deepseek, gemma' -r
+complete -c ctx-estimate -l method -d 'How to count' -r -f -a "auto\t'The best there is: the server\'s count, the model\'s tokenizer, its family, the bytes'
 server\t'The server\'s own count, or nothing'
+tokenizer\t'A tokenizer on this machine, or nothing'
 heuristic\t'The class model or the bytes'"
+complete -c ctx-estimate -l cache -d 'Compiled tokenizers: build them from the given paths, list, verify or prune them' -r -f -a "build\t'Compile the named tokenizers anew'
+list\t'Say which there are'
+verify\t'The same; the exit code is 1 when one is damaged'
+prune\t'Remove what is damaged or out of date'"
 complete -c ctx-estimate -l top -d 'Show only the N largest files (or folders)' -r
 complete -c ctx-estimate -l trim -d 'Print the longest part of the text that has at most this many tokens, at line borders' -r
 complete -c ctx-estimate -l offline -d 'Ask no server'

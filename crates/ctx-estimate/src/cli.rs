@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use baton_cli::{Common, HasCommon, parse_size};
+use baton_protocol::Method;
 use clap::{ArgGroup, Parser, ValueEnum};
 
 /// How many tokens does this need, and which server can really hold it?
@@ -48,8 +49,9 @@ pub struct Cli {
     /// The model: which candidate to judge, and a hint at the tokenizer family.
     #[arg(long, value_name = "NAME", help_heading = "Counting")]
     pub model: Option<String>,
-    /// The tokenizer family: qwen, llama3, gpt-oss, deepseek, gemma.
-    #[arg(long, value_name = "FAMILY", help_heading = "Counting")]
+    /// A tokenizer.json, model folder or GGUF file to count with; or a family to estimate by: qwen,
+    /// llama3, gpt-oss, deepseek, gemma.
+    #[arg(long, value_name = "PATH|FAMILY", help_heading = "Counting")]
     pub tokenizer: Option<String>,
     /// How to count.
     #[arg(long, value_enum, default_value_t = MethodChoice::Auto, help_heading = "Counting")]
@@ -60,6 +62,11 @@ pub struct Cli {
     /// Count files that .gitignore names, and hidden ones, too.
     #[arg(long, help_heading = "Counting")]
     pub all: bool,
+
+    /// Compiled tokenizers: build them from the given paths, list, verify or prune them.
+    #[arg(long, value_enum, value_name = "ACTION", help_heading = "Counting")]
+    #[arg(conflicts_with_all = ["request", "task", "candidates", "window", "trim", "tokenizer"])]
+    pub cache: Option<CacheAction>,
 
     /// Show only the N largest files (or folders).
     #[arg(long, value_name = "N", help_heading = "Showing")]
@@ -90,13 +97,28 @@ pub struct Cli {
     pub common: Common,
 }
 
+/// What to do with the compiled tokenizers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CacheAction {
+    /// Compile the named tokenizers anew.
+    Build,
+    /// Say which there are.
+    List,
+    /// The same; the exit code is 1 when one is damaged.
+    Verify,
+    /// Remove what is damaged or out of date.
+    Prune,
+}
+
 /// How to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodChoice {
-    /// The best there is.
+    /// The best there is: the server's count, the model's tokenizer, its family, the bytes.
     Auto,
     /// The server's own count, or nothing.
     Server,
+    /// A tokenizer on this machine, or nothing.
+    Tokenizer,
     /// The class model or the bytes.
     Heuristic,
 }
@@ -104,7 +126,29 @@ pub enum MethodChoice {
 impl Cli {
     /// Whether a server may be asked for its own count.
     pub(crate) fn asks_servers(&self) -> bool {
-        !self.offline && self.method != MethodChoice::Heuristic
+        !self.offline && matches!(self.method, MethodChoice::Auto | MethodChoice::Server)
+    }
+}
+
+impl Cli {
+    /// Whether the configured servers are asked without being named as candidates: a request or a
+    /// task is about a server; a text need not be.
+    pub(crate) fn asks_configured_servers(&self) -> bool {
+        let about_a_server = self.request.is_some() || self.task.is_some();
+        let wanted = about_a_server || self.method == MethodChoice::Server;
+        self.asks_servers() && wanted && self.candidates.is_none() && self.window.is_none()
+    }
+}
+
+impl MethodChoice {
+    /// Whether a count by this method is an answer.
+    pub(crate) fn allows(self, method: Method) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Server => method == Method::Server,
+            Self::Tokenizer => method == Method::Tokenizer,
+            Self::Heuristic => method == Method::Heuristic,
+        }
     }
 }
 
@@ -123,4 +167,6 @@ Examples:
   ctx-estimate --model qwen3 --window 32Ki notes.md  does it fit? (exit code)
   ctx-estimate --request req.json                    a whole chat request
   vllm-health | ctx-estimate --task t.json --candidates -
-  ctx-estimate --trim 6k --tail build.log            the last 6,000 tokens";
+  ctx-estimate --trim 6k --tail build.log            the last 6,000 tokens
+  ctx-estimate --tokenizer ~/models/Qwen3-8B src/    exact, by the model's own tokenizer
+  ctx-estimate --cache list                          compiled tokenizers";

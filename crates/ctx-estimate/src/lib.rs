@@ -1,6 +1,7 @@
 //! How many tokens does this need, and which server can really hold it?
 
 mod breakdown;
+mod cache;
 mod cli;
 mod files;
 mod inputs;
@@ -12,6 +13,7 @@ mod server;
 mod show;
 mod subject;
 mod task;
+mod tokenizers;
 mod trim;
 
 use baton_cli::{Tool, ToolKind};

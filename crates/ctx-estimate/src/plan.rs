@@ -1,57 +1,82 @@
-//! Which meters count: one a tokenizer family among the candidates. Pure.
+//! Which meters count: one a tokenizer among the candidates' models. Pure.
 
-use baton_cli::Failure;
+use std::collections::HashMap;
+
 use baton_protocol::Provider;
-use baton_tokens::{Family, Meter};
+use baton_tokens::{Family, Meter, Tokenizer};
 
 use crate::judgement::Sourced;
 use crate::subject::Subject;
 
+/// What a person names with `--tokenizer`.
+#[derive(Debug, Clone)]
+pub(crate) enum Named {
+    /// A family of the class model.
+    Family(Family),
+    /// A tokenizer.
+    Tokenizer(Tokenizer),
+}
+
 /// The meters of one run. The first is the one the total is told by.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    families: Vec<Family>,
-    /// The meters, one a family.
+    /// The meters, each once.
     pub(crate) meters: Vec<Meter>,
-    forced: bool,
+    by_model: HashMap<String, usize>,
 }
 
 impl Plan {
-    /// By `--tokenizer`, else by the names of `--model` and of the candidates' models.
-    pub(crate) fn new(forced: Option<Family>, model: Option<&str>, providers: &[Provider]) -> Self {
-        let mut families: Vec<Family> = Vec::new();
-        let mut add = |family| {
-            if !families.contains(&family) {
-                families.push(family);
-            }
+    /// By what is named, else by the models: `--model` first, then the candidates'. `lookup` finds the
+    /// tokenizer of a model, where this machine has it.
+    pub(crate) fn new(
+        named: Option<&Named>,
+        model: Option<&str>,
+        providers: &[Provider],
+        mut lookup: impl FnMut(&str) -> Option<Tokenizer>,
+    ) -> Self {
+        let mut plan = Self {
+            meters: Vec::new(),
+            by_model: HashMap::new(),
         };
-        if let Some(family) = forced {
-            add(family);
-        } else {
-            model.map(Family::of_model).into_iter().for_each(&mut add);
-            let models = providers.iter().flat_map(|provider| &provider.models);
-            models
-                .map(|model| Family::of_model(&model.id))
-                .for_each(&mut add);
+        match named {
+            Some(Named::Family(family)) => plan.meters.push(Meter::of_family(*family)),
+            Some(Named::Tokenizer(one)) => plan.meters.push(Meter::of_tokenizer(one.clone())),
+            None => {
+                let candidates = providers.iter().flat_map(|provider| &provider.models);
+                let ids = candidates.map(|model| model.id.as_str());
+                for name in model.into_iter().chain(ids) {
+                    if !plan.by_model.contains_key(name) {
+                        let meter = match lookup(name) {
+                            Some(tokenizer) => Meter::of_tokenizer(tokenizer),
+                            None => Meter::of_family(Family::of_model(name)),
+                        };
+                        let index = plan.add(meter);
+                        plan.by_model.insert(name.to_owned(), index);
+                    }
+                }
+            }
         }
-        if families.is_empty() {
-            families.push(Family::Unknown);
+        if plan.meters.is_empty() {
+            plan.meters.push(Meter::of_family(Family::Unknown));
         }
-        Self {
-            meters: families.iter().copied().map(Meter::of_family).collect(),
-            families,
-            forced: forced.is_some(),
-        }
+        plan
+    }
+
+    fn add(&mut self, meter: Meter) -> usize {
+        let source = meter.source();
+        let known = self
+            .meters
+            .iter()
+            .position(|known| known.source() == source);
+        known.unwrap_or_else(|| {
+            self.meters.push(meter);
+            self.meters.len() - 1
+        })
     }
 
     /// The meter for a model.
     pub(crate) fn meter_of(&self, model: &str) -> usize {
-        if self.forced {
-            return 0;
-        }
-        let family = Family::of_model(model);
-        let known = self.families.iter().position(|known| *known == family);
-        known.unwrap_or(0)
+        self.by_model.get(model).copied().unwrap_or(0)
     }
 
     /// The whole count by one meter.
@@ -63,25 +88,16 @@ impl Plan {
     }
 }
 
-/// The family a person names.
-pub(crate) fn family(name: &str) -> Result<Family, Failure> {
-    Family::from_name(name).ok_or_else(|| {
-        let known = Family::KNOWN.map(Family::name).join(", ");
-        Failure::usage(format!(
-            "--tokenizer {name}: no such family; known: {known}"
-        ))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use baton_tokens::Family;
 
-    use super::{Plan, family};
+    use super::{Named, Plan};
 
     #[test]
     fn the_named_family_counts_for_every_model() {
-        let plan = Plan::new(Some(Family::Gemma), Some("qwen3"), &[]);
+        let named = Named::Family(Family::Gemma);
+        let plan = Plan::new(Some(&named), Some("qwen3"), &[], |_| None);
         assert_eq!(plan.meters.len(), 1);
         assert_eq!(plan.meter_of("llama-3"), 0);
         assert!(plan.meters[0].source().contains("gemma"));
@@ -89,17 +105,18 @@ mod tests {
 
     #[test]
     fn without_a_name_the_family_is_unknown() {
-        let plan = Plan::new(None, None, &[]);
+        let plan = Plan::new(None, None, &[], |_| None);
         assert!(plan.meters[0].source().contains("bytes"));
     }
 
     #[test]
-    fn a_wrong_family_lists_the_known_ones() {
-        let error = family("gpt2").unwrap_err();
+    fn models_of_one_family_share_a_meter() {
+        let plan = Plan::new(None, Some("qwen2.5-coder"), &[], |_| None);
+        assert_eq!(plan.meters.len(), 1);
         assert!(
-            error
-                .message
-                .contains("qwen, llama3, gpt-oss, deepseek, gemma")
+            plan.meters[plan.meter_of("qwen2.5-coder")]
+                .source()
+                .contains("qwen")
         );
     }
 }

@@ -6,53 +6,79 @@ use baton_cli::config::{ConfigFlags, load};
 use baton_cli::input::main_document;
 use baton_cli::{Environment, Failure, Format, Output};
 use baton_protocol::{Estimate, Exit, Part, Provider};
-use baton_tokens::{Family, Meter};
+use baton_tokens::Meter;
 use serde_json::json;
 
 use crate::breakdown::{by_folder, largest};
+use crate::cache;
 use crate::cli::{Cli, MethodChoice};
 use crate::inputs;
 use crate::judgement::{Question, document, exit, judge_providers};
-use crate::plan::{Plan, family};
-use crate::server::ServerCounts;
+use crate::plan::Plan;
+use crate::server::{self, ServerCounts};
 use crate::show;
 use crate::subject::{Asked, Subject};
 use crate::task;
+use crate::tokenizers;
 use crate::trim::{Keep, trim};
 
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    let env = Environment::from_process();
+    if let Some(action) = cli.cache {
+        return cache::run(action, &cli.paths, &env, output);
+    }
     check_standard_input(cli)?;
-    let forced = cli.tokenizer.as_deref().map(family).transpose()?;
+    let named = cli.tokenizer.as_deref();
+    let named = named
+        .map(|name| tokenizers::named(name, &env))
+        .transpose()?;
+    let plan = |providers: &[Provider]| {
+        let model = cli.model.as_deref();
+        Plan::new(named.as_ref(), model, providers, |model| {
+            let note = |text: &str| output.note(text);
+            let wanted = cli.method != MethodChoice::Heuristic;
+            wanted
+                .then(|| tokenizers::of_model(model, &env, note))
+                .flatten()
+        })
+    };
     if let Some(budget) = cli.trim {
-        return run_trim(cli, budget, forced, output);
+        return run_trim(cli, budget, &plan(&[]).meters[0], output);
     }
     let mut providers = match &cli.candidates {
         Some(file) => inputs::candidates(file)?,
         None => Vec::new(),
     };
-    let question = match (cli.window, &cli.candidates) {
-        (Some(window), _) => Question::Window(window),
-        (None, Some(_)) => Question::Candidates,
-        (None, None) => Question::Count,
+    // A wrong configuration only costs the server's own count, unless that is demanded.
+    let config = match load(&env, Path::new("."), &ConfigFlags::default()) {
+        Ok(config) => Some(config),
+        Err(e) if cli.method == MethodChoice::Server => return Err(e),
+        Err(e) => {
+            output.note(&format!("no server is asked: {}", e.message));
+            None
+        }
     };
-    let plan = Plan::new(forced, cli.model.as_deref(), &providers);
+    if let Some(config) = config.as_ref().filter(|_| cli.asks_configured_servers()) {
+        providers = server::probe_configured(config, &env, output);
+    }
+    let question = match cli.window {
+        Some(window) => Question::Window(window),
+        None if providers.is_empty() => Question::Count,
+        None => Question::Candidates,
+    };
+    let plan = plan(&providers);
     let subject = subject(cli, &plan, question, &providers, output)?;
     let flags = Asked {
         output: cli.output,
         thinking: cli.thinking,
+        checks: 0,
     };
     let judging = question != Question::Count;
     let reserve = subject.asked.reserve(flags, cli.margin, judging);
 
-    let env = Environment::from_process();
-    let asks = cli.asks_servers() && question == Question::Candidates;
-    // A wrong configuration only costs the server's own count; the tools that need it will say more.
-    let config = asks.then(|| load(&env, Path::new("."), &ConfigFlags::default()));
     let servers = match (&config, &subject.request) {
-        (Some(Ok(config)), Some(request)) => Some(ServerCounts::new(&env, config, request)),
-        (Some(Err(e)), _) => {
-            output.note(&format!("no server is asked: {}", e.message));
-            None
+        (Some(config), Some(request)) if cli.asks_servers() => {
+            Some(ServerCounts::new(&env, config, request))
         }
         _ => None,
     };
@@ -70,11 +96,14 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
                 Some(Err(why)) => output.detail(&format!("{}: {why}", provider.id)),
                 None => {}
             }
-            let own = || plan.sourced(&subject, plan.meter_of(&model.id));
-            (cli.method != MethodChoice::Server).then(own)
+            let own = plan.sourced(&subject, plan.meter_of(&model.id));
+            cli.method.allows(own.count.method).then_some(own)
         },
     );
     let sourced = best.unwrap_or_else(|| plan.sourced(&subject, 0));
+    if !cli.method.allows(sourced.count.method) {
+        return Err(nothing_counted(cli.method));
+    }
     let estimate = document(&subject, &sourced, reserve, question, providers);
     let code = exit(question, estimate.verdict);
     for note in &estimate.notes {
@@ -82,6 +111,20 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     }
     write(cli, estimate, &subject, question, output)?;
     Ok(code)
+}
+
+/// A method was demanded that is not to be had.
+fn nothing_counted(method: MethodChoice) -> Failure {
+    match method {
+        MethodChoice::Server => Failure::unavailable(
+            "no server counted: none is reachable, or it does not count (-v says why); \
+             leave --method out for an estimate",
+        ),
+        _ => Failure::input(
+            "no tokenizer on this machine is known for it; name one with --tokenizer PATH, \
+             or leave --method out for an estimate",
+        ),
+    }
 }
 
 /// Only one thing can come on standard input.
@@ -103,9 +146,9 @@ fn check_standard_input(cli: &Cli) -> Result<(), Failure> {
     if cli.paths.len() > 1 && cli.paths.iter().any(|path| dash(&path)) {
         return Err(Failure::usage("`-` cannot be mixed with files"));
     }
-    if cli.method == MethodChoice::Server && (cli.candidates.is_none() || cli.offline) {
+    if cli.method == MethodChoice::Server && cli.offline {
         return Err(Failure::usage(
-            "--method server needs --candidates (from vllm-health) and no --offline",
+            "--method server asks a server, --offline does not",
         ));
     }
     Ok(())
@@ -184,26 +227,19 @@ fn shown(cli: &Cli, parts: &[Part]) -> Vec<Part> {
     }
 }
 
-fn run_trim(
-    cli: &Cli,
-    budget: u64,
-    forced: Option<Family>,
-    output: &Output,
-) -> Result<Exit, Failure> {
+fn run_trim(cli: &Cli, budget: u64, meter: &Meter, output: &Output) -> Result<Exit, Failure> {
     let file = match cli.paths.as_slice() {
         [] => None,
         [one] => Some(one.as_path()),
         _ => return Err(Failure::usage("--trim takes one file, or standard input")),
     };
     let text = main_document(file, "a text (--trim TOKENS FILE)")?;
-    let family = forced.or_else(|| cli.model.as_deref().map(Family::of_model));
-    let meter = Meter::of_family(family.unwrap_or_default());
     let keep = match (cli.tail, cli.middle) {
         (true, _) => Keep::Tail,
         (_, true) => Keep::Ends,
         _ => Keep::Head,
     };
-    let trimmed = trim(&text, budget, keep, &meter);
+    let trimmed = trim(&text, budget, keep, meter);
     output.raw(trimmed.text.as_bytes())?;
     let (kept, all) = trimmed.lines;
     if trimmed.within_line {

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use baton_cli::Environment;
 use baton_cli::config::{Loaded, ProviderConfig};
+use baton_cli::{Environment, Output};
+use baton_model_server::probe::{ProbeOptions, probe};
 use baton_model_server::{Client, Endpoint};
-use baton_protocol::{BaseUrl, Method, Provider, Secret, ServerKind};
+use baton_process::Cancel;
+use baton_protocol::{BaseUrl, Method, Provider, ServerKind, ServerState};
 use baton_tokens::Count;
 use serde_json::Value;
 
@@ -45,11 +47,12 @@ impl<'a> ServerCounts<'a> {
         let base = BaseUrl::parse(&provider.base_url)?;
         let mut known = self.config.config.providers.iter();
         let configured = known.find(|known| known.base_url.origin() == base.origin());
-        let mut endpoint = Endpoint::new(base).with_key(key(configured, self.env)?);
-        if let Some(known) = configured {
-            endpoint.ca_file.clone_from(&known.ca_file);
-            endpoint.insecure = known.insecure;
-        }
+        // The key of a server we know by its address. A candidates document is data: it may name a
+        // variable, but not make us send its value to an address the user did not configure.
+        let endpoint = match configured {
+            Some(known) => endpoint(known, self.env)?,
+            None => Endpoint::new(base),
+        };
         let mut request = self.request.clone();
         if let Some(object) = request.as_object_mut() {
             object.insert("model".into(), model.into());
@@ -67,10 +70,55 @@ impl<'a> ServerCounts<'a> {
     }
 }
 
-/// The key of a server we know by its address. A candidates document is data: it may name a variable,
-/// but not make us send its value to an address the user did not configure.
-fn key(configured: Option<&ProviderConfig>, env: &Environment) -> Result<Option<Secret>, String> {
-    configured.map_or(Ok(None), |known| known.api_key(env).map_err(|e| e.message))
+/// Asks the configured servers what they are; those that cannot be reached are said and left out.
+pub(crate) fn probe_configured(
+    config: &Loaded,
+    env: &Environment,
+    output: &Output,
+) -> Vec<Provider> {
+    let mut found = Vec::new();
+    for known in &config.config.providers {
+        let provider = match endpoint(known, env) {
+            Ok(endpoint) => {
+                let mut options = ProbeOptions::new(&*known.id, known.base_url.api());
+                options.asked.context = known.context;
+                options.asked.api_key_env.clone_from(&known.api_key_env);
+                let mut provider = probe(&endpoint, &options, &Cancel::new());
+                prefer(&known.models, &mut provider);
+                provider
+            }
+            Err(why) => {
+                output.note(&format!("{}: {why}", known.id));
+                continue;
+            }
+        };
+        if provider.state.is_ready() || provider.state == ServerState::Loading {
+            found.push(provider);
+        } else {
+            output.note(&format!(
+                "{}: not asked: {}",
+                provider.id, provider.state_reason
+            ));
+        }
+    }
+    found
+}
+
+/// Keeps the configured models, in the configured order; all where none are.
+fn prefer(configured: &[String], provider: &mut Provider) {
+    if !configured.is_empty() {
+        let place = |id: &str| configured.iter().position(|name| name == id);
+        provider.models.retain(|model| place(&model.id).is_some());
+        provider.models.sort_by_key(|model| place(&model.id));
+    }
+}
+
+fn endpoint(known: &ProviderConfig, env: &Environment) -> Result<Endpoint, String> {
+    let key = known.api_key(env).map_err(|e| e.message)?;
+    let mut endpoint = Endpoint::new(known.base_url.clone()).with_key(key);
+    endpoint.ca_file.clone_from(&known.ca_file);
+    endpoint.insecure = known.insecure;
+    Ok(endpoint)
 }
 
 const fn route(kind: ServerKind) -> &'static str {

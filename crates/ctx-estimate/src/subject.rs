@@ -37,6 +37,8 @@ pub(crate) struct Asked {
     pub(crate) output: Option<u64>,
     /// For thinking.
     pub(crate) thinking: Option<u64>,
+    /// What the output of failing checks may add to a task's first request, in tokens.
+    pub(crate) checks: u64,
 }
 
 /// The output reserve where nobody states one, in tokens.
@@ -52,6 +54,7 @@ impl Asked {
         Self {
             output,
             thinking: None,
+            checks: 0,
         }
     }
 
@@ -61,7 +64,7 @@ impl Asked {
         Reserve {
             output_tokens: flags.output.or(self.output).unwrap_or(default),
             thinking_tokens: flags.thinking.or(self.thinking).unwrap_or(0),
-            margin_tokens: margin,
+            margin_tokens: margin.saturating_add(self.checks),
         }
     }
 }

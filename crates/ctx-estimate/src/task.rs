@@ -10,8 +10,15 @@ use serde_json::{Value, json};
 
 use crate::subject::Asked;
 
+// What worker-run shows; the two must agree.
 /// Lines of the file list.
-const TREE_LINES: usize = 200;
+const TREE_LINES: usize = 40;
+/// Tokens of files shown where the context is unknown, and at most.
+const PACK_TOKENS: u64 = 6000;
+/// Tokens of the repository's own rules.
+const RULE_TOKENS: u64 = 800;
+/// Tokens of one failing check's output, with its heading.
+const CHECK_TOKENS: u64 = 1000;
 
 /// Builds the request: system text, tools, and the files packed for this window.
 pub(crate) fn first_request_of(
@@ -27,7 +34,7 @@ pub(crate) fn first_request_of(
         Failure::input(format!("--repo {}: its path is not UTF-8", root.display()))
     })?;
     let found = gather(&root, task);
-    let count = |text: &str| meter.count(text).upper_bound;
+    let count = |text: &str| meter.count(text).tokens;
     let budget = pack_budget(window);
     let pack = plan_pack(&found.candidates, &mentions(task), budget, &count);
     let tree = render_tree(&found.paths, TREE_LINES);
@@ -38,7 +45,10 @@ pub(crate) fn first_request_of(
             mode: Mode::Tools,
             cwd,
             system: None,
-            rules: found.rules.as_deref(),
+            rules: found
+                .rules
+                .as_deref()
+                .filter(|text| meter.count(text).tokens <= RULE_TOKENS),
             tree: Some(&tree),
             pack: &pack,
             baseline: &[],
@@ -48,9 +58,9 @@ pub(crate) fn first_request_of(
     Ok(json!({"messages": request.messages, "tools": request.tools}))
 }
 
-/// A quarter of the window goes to files; 8,000 tokens where the window is not known.
+/// A quarter of the window goes to files.
 fn pack_budget(window: Option<u64>) -> u64 {
-    window.map_or(8_000, |window| window / 4)
+    window.map_or(PACK_TOKENS, |window| (window / 4).min(PACK_TOKENS))
 }
 
 fn mentions(task: &Task) -> String {
@@ -64,10 +74,13 @@ fn mentions(task: &Task) -> String {
     all.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// What the task itself reserves.
+/// What the task itself reserves. The checks are not run here: their output gets room.
 pub(crate) fn asked(task: &Task) -> Asked {
+    let writes = Role::from_name(&task.role, None).writes();
+    let checks = if writes { task.verify.len() as u64 } else { 0 };
     Asked {
         output: task.limits.output_tokens,
         thinking: task.limits.thinking_tokens,
+        checks: checks * CHECK_TOKENS,
     }
 }
