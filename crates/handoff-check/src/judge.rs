@@ -81,11 +81,7 @@ pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
             .iter()
             .map(|v| v.command.clone())
             .collect();
-        own.push(reporting::tree(
-            &report.handoff,
-            report.alone,
-            known.facts.tree.as_str(),
-        ));
+        own.push(reporting::tree(&report.handoff, report.alone, tree(known)));
         own.push(reporting::unsupported(
             &report.handoff,
             &required,
@@ -122,6 +118,11 @@ fn basis(known: &Known<'_>) -> Check {
     basis::basis(&all, &commands, known.owned.patterns())
 }
 
+/// The tree at the end; empty, like no recorded one, where nothing needed it.
+fn tree<'a>(known: &Known<'a>) -> &'a str {
+    known.facts.tree.as_ref().map_or("", |t| t.as_str())
+}
+
 /// Every command of the task, judged by our run or by its receipt.
 fn commands(known: &Known<'_>) -> (Vec<VerificationResult>, Check) {
     // Only a document that is nothing else can come from worker-run itself.
@@ -134,7 +135,7 @@ fn commands(known: &Known<'_>) -> (Vec<VerificationResult>, Check) {
     for (i, command) in known.task.verify.iter().enumerate() {
         let evidence = match known.runs.and_then(|runs| runs.get(i)) {
             Some(runs) => Evidence::Runs(runs),
-            None => receipt(&command.command, receipts, known.facts.tree.as_str()),
+            None => receipt(&command.command, receipts, tree(known)),
         };
         let (verdict, detail, result) = judge_command(command, &evidence);
         judged.push((verdict, detail));

@@ -6,7 +6,7 @@ use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::{Environment, Failure, Output, Redactor, input};
 use baton_process::Cancel;
 use baton_protocol::{ArtifactKind, Exit, Task, TaskId, read_strict};
-use baton_repo::{Change, ChangeSet, GitPath, Globs, Repo, RepoError};
+use baton_repo::{Change, ChangeSet, GitPath, Globs, Mode, Repo, RepoError};
 
 use crate::checks::changes::BaseSource;
 use crate::checks::verification::RunResult;
@@ -158,21 +158,15 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
 
     let (text, found) = read_report(cli, &task.id)?;
     let (base, source) = base(cli, task, found.as_ref().ok());
-    let facts = match base {
-        Some(base) => repo.changes(&base),
-        None => repo.base_of_head().and_then(|b| repo.changes_since(b)),
-    }
-    .map_err(repo_failure)?;
+    let hashed = reruns(cli) || found.as_ref().is_ok_and(needs_tree);
+    let facts = base
+        .map_or_else(|| repo.base_of_head(), |b| repo.base(&b))
+        .and_then(|b| repo.changes_since(b, hashed))
+        .map_err(repo_failure)?;
 
     let runs = Runs::make(cli, &repo, task, &facts, &env, &cancel, &loaded)?;
-    let tree = facts.tree.as_str();
     let handoff = found.as_ref().ok().map(|r| &r.handoff);
-    let submodules: Vec<String> = repo
-        .submodule_paths(tree)
-        .map_err(repo_failure)?
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let submodules = declared_submodules(&repo, &facts)?;
     let missing: Vec<GitPath> = handoff
         .map(|h| claims::compare(&h.files_changed, &facts).missing)
         .unwrap_or_default()
@@ -208,6 +202,30 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     }
     output.document(&verdict, || text::verdict(&verdict))?;
     Ok(exit)
+}
+
+/// Whether the commands are to be run again.
+fn reruns(cli: &Cli) -> bool {
+    cli.rerun || cli.red_first || cli.repeat.is_some()
+}
+
+/// Whether a report speaks of a tree, so that ours must be hashed. Hashing reads every changed file.
+fn needs_tree(report: &Report) -> bool {
+    report.alone && (report.handoff.tree.is_some() || !report.handoff.receipts.is_empty())
+}
+
+/// The submodules that `.gitmodules` of the work tree declares; asked only when there is a new one.
+fn declared_submodules(repo: &Repo, facts: &ChangeSet) -> Result<Vec<String>, Failure> {
+    let mut modes = facts.net.iter().chain(&facts.committed).map(|c| c.new_mode);
+    if !modes.any(|m| m == Mode::Submodule) {
+        return Ok(Vec::new());
+    }
+    let tree = match &facts.tree {
+        Some(tree) => tree.clone(),
+        None => repo.snapshot().map_err(repo_failure)?,
+    };
+    let paths = repo.submodule_paths(tree.as_str()).map_err(repo_failure)?;
+    Ok(paths.iter().map(ToString::to_string).collect())
 }
 
 /// `--base`, else the task's, else what worker-run recorded, else HEAD.
@@ -248,9 +266,9 @@ impl Runs {
             before: None,
             tests: 0,
         };
-        if !(cli.rerun || cli.red_first || cli.repeat.is_some()) {
+        let Some(tree) = facts.tree.as_ref().filter(|_| reruns(cli)) else {
             return Ok(runs);
-        }
+        };
         let worktree = &loaded.config.worktree;
         let copied = worktree.copy.iter().map(std::path::PathBuf::from);
         let copied = copied.filter(|p| repo.root().join(p).exists());
@@ -265,7 +283,7 @@ impl Runs {
             prepare: &worktree.setup,
         };
         let end = setup
-            .scratch(facts.tree.as_str())?
+            .scratch(tree.as_str())?
             .run_all(cli.repeat.unwrap_or(1))?;
         runs.end = Some(end);
         if cli.red_first {
@@ -281,7 +299,7 @@ impl Runs {
             runs.tests = tests.len();
             if !tests.is_empty() && !task.verify.is_empty() {
                 let scratch = setup.scratch(facts.base.tree.as_str())?;
-                scratch.overlay(facts.tree.as_str(), &tests)?;
+                scratch.overlay(tree.as_str(), &tests)?;
                 runs.before = Some(scratch.run_all(1)?.into_iter().flatten().collect());
             }
         }

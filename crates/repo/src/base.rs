@@ -39,7 +39,7 @@ impl Repo {
         let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
         let index = dir.path().join("index");
         self.copy_index(&self.git_dir().join("index"), &index)?;
-        let tree = self.write_tree(&index, None)?;
+        let tree = self.write_tree(&index, None, false)?;
         let mut commit = self.git(["commit-tree", tree.as_str(), "-m", SUBJECT]);
         if let Some(head) = self.head()?.commit {
             commit = commit.arg("-p").arg(head.as_str());
@@ -62,19 +62,29 @@ impl Repo {
 
     /// What a base recorded in a task means: a commit, a recorded work tree, or a bare tree.
     pub fn base(&self, name: &str) -> Result<Base, RepoError> {
-        let tree = self.tree(name)?;
-        let Some(commit) = self.find(&format!("{name}^{{commit}}"))? else {
+        let said = self
+            .reading([
+                "show",
+                "-s",
+                "--no-show-signature",
+                "--format=%H%n%T%n%P%n%s",
+            ])
+            .args(["--end-of-options", &format!("{name}^{{commit}}")])
+            .said()?;
+        if !said.is_ok() {
+            let tree = self.tree(name)?;
             let head = self.commit_with_tree(&tree)?;
             return Ok(Base { tree, head });
-        };
-        let said = self
-            .reading(["show", "-s", "--no-show-signature", "--format=%s%n%P"])
-            .arg(commit.as_str())
-            .ok()?;
+        }
         let text = String::from_utf8_lossy(&said.stdout);
-        let mut lines = text.lines();
-        let head = if lines.next() == Some(SUBJECT) {
-            let parent = lines.next().and_then(ObjectId::new);
+        let mut lines = text
+            .lines()
+            .map(|l| l.split(' ').next().unwrap_or_default());
+        let mut id = || lines.next().and_then(ObjectId::new);
+        let (Some(commit), Some(tree), parent) = (id(), id(), id()) else {
+            return Err(RepoError::UnknownRevision(name.to_owned()));
+        };
+        let head = if text.lines().nth(3) == Some(SUBJECT) {
             parent.map_or(HeadAtBase::Unborn, HeadAtBase::Commit)
         } else {
             HeadAtBase::Commit(commit)

@@ -1,12 +1,17 @@
 //! What differs from a base, and where the difference sits.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
 
 use crate::base::{Base, HeadAtBase};
 use crate::error::RepoError;
 use crate::id::ObjectId;
 use crate::path::GitPath;
-use crate::raw::{self, Change, ChangeKind};
+use crate::raw::{self, Change, ChangeKind, Mode};
 use crate::repo::Repo;
 use crate::status::{self, Entry};
 
@@ -17,8 +22,8 @@ pub struct ChangeSet {
     pub base: Base,
     /// HEAD now.
     pub head: Option<ObjectId>,
-    /// The work tree now, as [`Repo::snapshot`] hashes it.
-    pub tree: ObjectId,
+    /// The work tree now, as [`Repo::snapshot`] hashes it; none where nobody needed it hashed.
+    pub tree: Option<ObjectId>,
     /// Base against work tree, with renames: the net effect.
     pub net: Vec<Change>,
     /// Commits made since the base, against it: also what the work tree has undone since.
@@ -87,17 +92,29 @@ impl ChangeSet {
 }
 
 impl Repo {
-    /// Everything that differs from `base` (a commit, a tree, or what [`Repo::record_base`] gave).
+    /// Everything that differs from `base` (a commit, a tree, or what [`Repo::record_base`] gave),
+    /// with the work tree hashed.
     pub fn changes(&self, base: &str) -> Result<ChangeSet, RepoError> {
-        self.changes_since(self.base(base)?)
+        self.changes_since(self.base(base)?, true)
     }
 
-    /// Like [`Repo::changes`], for a base that is already resolved.
-    pub fn changes_since(&self, base: Base) -> Result<ChangeSet, RepoError> {
-        let tree = self.snapshot()?;
+    /// Like [`Repo::changes`], for a base that is already resolved. Without `hashed` the changed
+    /// files are not read where git's status alone tells all, which is much faster.
+    pub fn changes_since(&self, base: Base, hashed: bool) -> Result<ChangeSet, RepoError> {
+        let look = self.look()?;
         let head = self.head()?.commit;
-        let (status, index_only) = self.index_state(&base)?;
-        let net = self.diff_trees(&base.tree, &tree)?;
+        let quick = if hashed {
+            None
+        } else {
+            self.net_by_status(&base, head.as_ref(), &look)?
+        };
+        let (net, tree) = if let Some(net) = quick {
+            (net, None)
+        } else {
+            let tree = self.snapshot()?;
+            (self.diff_trees(&base.tree, &tree)?, Some(tree))
+        };
+        let index_only = self.index_only(&base, &look)?;
         let committed = self.committed(&base, head.as_ref())?;
         Ok(ChangeSet {
             base,
@@ -106,7 +123,62 @@ impl Repo {
             net,
             committed,
             index_only,
-            status,
+            status: look.status,
+        })
+    }
+
+    /// The net changes by status alone. None where that is not exact: when HEAD is not the base,
+    /// when one file has two states, or when a rename may hide in a deletion and a new file.
+    fn net_by_status(
+        &self,
+        base: &Base,
+        head: Option<&ObjectId>,
+        look: &Look,
+    ) -> Result<Option<Vec<Change>>, RepoError> {
+        let same = match (&base.head, head) {
+            (HeadAtBase::Commit(start), Some(head)) => start == head,
+            (HeadAtBase::Unborn, None) => true,
+            _ => false,
+        };
+        if !same || !self.is_clean_start(base)? {
+            return Ok(None);
+        }
+        let mut net = Vec::new();
+        for entry in &look.status {
+            let two_states = entry.unmerged || (entry.staged && entry.unstaged);
+            let change = if entry.untracked {
+                self.untracked(entry)
+            } else {
+                entry.as_change()
+            };
+            match change {
+                Some(change) if !two_states => net.push(change),
+                _ => return Ok(None),
+            }
+        }
+        let any = |kind| net.iter().any(|c| c.kind == kind);
+        let may_rename = any(ChangeKind::Deleted) && any(ChangeKind::Added);
+        net.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Some(net).filter(|_| !may_rename))
+    }
+
+    /// An untracked file as an addition; none for a folder, which holds a repository of its own.
+    fn untracked(&self, entry: &Entry) -> Option<Change> {
+        let data = fs::symlink_metadata(self.root().join(entry.path.as_path())).ok()?;
+        let new_mode = match data.file_type() {
+            kind if kind.is_symlink() => Mode::Symlink,
+            kind if !kind.is_file() => return None,
+            _ if data.permissions().mode() & 0o100 != 0 => Mode::Executable,
+            _ => Mode::File,
+        };
+        Some(Change {
+            kind: ChangeKind::Added,
+            path: entry.path.clone(),
+            from: None,
+            old_mode: Mode::Absent,
+            new_mode,
+            old_id: None,
+            new_id: None,
         })
     }
 
@@ -138,8 +210,8 @@ impl Repo {
         Ok(entries)
     }
 
-    /// The status through a private copy of the index, and what only the index holds.
-    fn index_state(&self, base: &Base) -> Result<(Vec<Entry>, Vec<Change>), RepoError> {
+    /// The status through a private copy of the index, which may then be refreshed at will.
+    fn look(&self) -> Result<Look, RepoError> {
         let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
         let index = dir.path().join("index");
         self.copy_index(&self.git_dir().join("index"), &index)?;
@@ -148,25 +220,33 @@ impl Repo {
             .args(STATUS_FORMAT)
             .env("GIT_INDEX_FILE", &index)
             .ok()?;
-        let status = status::parse(&said.stdout)?;
-        // Staged and then undone in the work tree. After a dirty start the index may have been
-        // so before the work began, so nobody is blamed for it.
-        let both: BTreeSet<_> = status
+        Ok(Look {
+            status: status::parse(&said.stdout)?,
+            index,
+            _dir: dir,
+        })
+    }
+
+    /// What was staged and then undone in the work tree. After a dirty start the index may have
+    /// been so before the work began, so nobody is blamed for it.
+    fn index_only(&self, base: &Base, look: &Look) -> Result<Vec<Change>, RepoError> {
+        let both: BTreeSet<_> = look
+            .status
             .iter()
             .filter(|e| e.staged && e.unstaged && !e.unmerged)
             .map(|e| &e.path)
             .collect();
         if both.is_empty() || !self.is_clean_start(base)? {
-            return Ok((status, Vec::new()));
+            return Ok(Vec::new());
         }
         let said = self
             .reading(["diff-index", "--cached", "-r", "--raw", "-z", "--no-abbrev"])
             .args(["--no-renames", base.tree.as_str()])
-            .env("GIT_INDEX_FILE", &index)
+            .env("GIT_INDEX_FILE", &look.index)
             .ok()?;
         let mut staged = raw::parse(&said.stdout)?;
         staged.retain(|c| both.contains(&c.path));
-        Ok((status, staged))
+        Ok(staged)
     }
 
     fn is_clean_start(&self, base: &Base) -> Result<bool, RepoError> {
@@ -202,6 +282,14 @@ impl Repo {
             })
             .collect())
     }
+}
+
+/// One look at the work tree.
+struct Look {
+    status: Vec<Entry>,
+    index: PathBuf,
+    /// Removed with the index when this goes.
+    _dir: TempDir,
 }
 
 const STATUS_FORMAT: [&str; 5] = [

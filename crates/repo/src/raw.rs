@@ -22,6 +22,10 @@ pub enum Mode {
 }
 
 impl Mode {
+    pub(crate) const fn is_file(self) -> bool {
+        matches!(self, Self::File | Self::Executable)
+    }
+
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match u32::from_str_radix(text, 8).ok()? {
             0 => Self::Absent,

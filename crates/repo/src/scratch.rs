@@ -59,12 +59,13 @@ impl Repo {
         };
         let real = self.git_dir().join("index");
         let stamp = stamp(&real);
+        let first = scratch.copied_from.is_none();
         if scratch.copied_from != stamp || stamp.is_none() {
             // Also when it was made anew: a file added with `git add --force` counts as tracked.
             self.copy_index(&real, &scratch.index())?;
             scratch.copied_from = stamp;
         }
-        self.write_tree(&scratch.index(), Some(&scratch.objects()))
+        self.write_tree(&scratch.index(), Some(&scratch.objects()), first)
     }
 
     /// Copies the index so that it can be changed freely, without the flags that hide changes.
@@ -131,6 +132,7 @@ impl Repo {
         &self,
         index: &Path,
         objects: Option<&Path>,
+        first: bool,
     ) -> Result<ObjectId, RepoError> {
         let private = |git: Git| {
             let git = git.env("GIT_INDEX_FILE", index);
@@ -143,12 +145,19 @@ impl Repo {
                         alternate(&self.common_dir().join("objects")),
                     )
                     .setting("core.looseCompression", "0")
+                    .setting("pack.compression", "0")
                     .setting("core.fsync", "none"),
                 None => git,
             }
         };
         // An embedded repository without a commit cannot be added; all else still is.
-        let added = private(self.git(["add", "--all", "--ignore-errors"])).said()?;
+        let mut add = private(self.git(["add", "--all", "--ignore-errors"]));
+        if first {
+            // Git writes what it calls big into one pack: one file instead of thousands. Later
+            // snapshots add few objects, and many packs would slow down every look.
+            add = add.setting("core.bigFileThreshold", "1");
+        }
+        let added = add.said()?;
         if !added.is_ok() && !added.stderr.contains("does not have a commit checked out") {
             return Err(added.into_error());
         }

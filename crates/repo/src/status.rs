@@ -1,7 +1,9 @@
 //! The reader of `git status --porcelain=v2 -z`.
 
 use crate::error::RepoError;
+use crate::id::ObjectId;
 use crate::path::GitPath;
+use crate::raw::{Change, ChangeKind, Mode};
 
 /// What a submodule's own work tree looks like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +33,35 @@ pub struct Entry {
     pub unmerged: bool,
     /// The state of its work tree, when it is a submodule.
     pub submodule: Option<SubmoduleState>,
+    /// What it is in HEAD and in the work tree, and its content in HEAD.
+    pub(crate) modes: (Mode, Mode),
+    pub(crate) old_id: Option<ObjectId>,
+}
+
+impl Entry {
+    /// The same as one change from HEAD to the work tree, content not hashed. None: an untracked
+    /// entry, whose kind only the disk knows, or one that index and work tree cancel out.
+    pub(crate) fn as_change(&self) -> Option<Change> {
+        let (old_mode, new_mode) = self.modes;
+        let kind = match (old_mode, new_mode, &self.from) {
+            _ if self.untracked => return None,
+            (Mode::Absent, Mode::Absent, _) => return None,
+            (_, Mode::Absent, _) => ChangeKind::Deleted,
+            (_, _, Some(_)) => ChangeKind::Renamed,
+            (Mode::Absent, ..) => ChangeKind::Added,
+            (old, new, _) if old.is_file() != new.is_file() => ChangeKind::TypeChanged,
+            _ => ChangeKind::Modified,
+        };
+        Some(Change {
+            kind,
+            path: self.path.clone(),
+            from: self.from.clone(),
+            old_mode,
+            new_mode,
+            old_id: self.old_id.clone(),
+            new_id: None,
+        })
+    }
 }
 
 /// Reads every record. `#` headers and kinds of a newer git are skipped, as its manual asks.
@@ -44,7 +75,6 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, RepoError> {
             Some(b'u') => tracked(record, 10, None).map(|e| Entry {
                 staged: false,
                 unstaged: true,
-                unmerged: true,
                 ..e
             }),
             Some(b'?') => untracked(record),
@@ -58,23 +88,32 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, RepoError> {
     Ok(entries)
 }
 
-/// `1 XY sub mH mI mW hH hI path`, `2 … Xscore path\0from`, `u … path`: the name is field `n`.
+/// `1 XY sub mH mI mW hH hI path`, `2 … Xscore path\0from`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`:
+/// the name is field `n`.
 fn tracked(record: &[u8], n: usize, from: Option<&[u8]>) -> Option<Entry> {
-    let mut fields = record.splitn(n + 1, |b| *b == b' ').skip(1);
-    let [x, y] = fields.next()? else { return None };
-    let submodule = submodule(fields.next()?);
-    let path = fields.nth(n - 3)?;
+    let fields: Vec<&[u8]> = record.splitn(n + 1, |b| *b == b' ').collect();
+    let text = |i: usize| std::str::from_utf8(fields.get(i)?).ok();
+    let [x, y] = *fields.get(1)? else { return None };
+    let path = *fields.get(n)?;
     if path.is_empty() || from.is_some_and(<[u8]>::is_empty) {
         return None;
     }
+    let unmerged = n == 10;
+    let (work_tree, old_id) = if unmerged {
+        (6, None)
+    } else {
+        (5, ObjectId::new(text(6)?))
+    };
     Some(Entry {
         path: GitPath::new(path),
         from: from.map(GitPath::new),
         staged: *x != b'.',
         unstaged: *y != b'.',
         untracked: false,
-        unmerged: false,
-        submodule,
+        unmerged,
+        submodule: submodule(fields.get(2)?),
+        modes: (Mode::parse(text(3)?)?, Mode::parse(text(work_tree)?)?),
+        old_id: old_id.filter(|id| !id.is_zero()),
     })
 }
 
@@ -90,6 +129,8 @@ fn untracked(record: &[u8]) -> Option<Entry> {
         untracked: true,
         unmerged: false,
         submodule: None,
+        modes: (Mode::Absent, Mode::Absent),
+        old_id: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Claimed files against changed files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use baton_protocol::{Changes, Check, FileNote};
 use baton_repo::{Change, ChangeKind, ChangeSet, GitPath};
@@ -18,17 +18,19 @@ pub(crate) struct Compared {
 /// Compares; `touched` is every changed name, `renames` the pairs that are one change.
 pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
     let touched = facts.touched();
+    let by_name: HashMap<&[u8], &GitPath> = touched.iter().map(|p| (p.as_bytes(), *p)).collect();
     let mut matched: BTreeSet<&GitPath> = BTreeSet::new();
     let mut missing = BTreeSet::new();
     for claim in claims {
-        let before = matched.len();
-        let hits: Vec<&GitPath> = touched
-            .iter()
-            .copied()
-            .filter(|p| is_meant(&claim.path, p))
-            .collect();
-        matched.extend(&hits);
-        if hits.is_empty() && before == matched.len() {
+        let name = claim.path.strip_prefix("./").unwrap_or(&claim.path);
+        if let Some(hit) = by_name.get(name.as_bytes()) {
+            matched.insert(hit);
+            continue;
+        }
+        let hits = touched.iter().filter(|p| is_meant(name, p));
+        let mut any = false;
+        matched.extend(hits.inspect(|_| any = true));
+        if !any {
             missing.insert(claim.path.clone());
         }
     }
@@ -59,7 +61,6 @@ pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
 
 /// Whether a claim names this file: byte by byte, also as git quotes it, or a folder with a `/`.
 fn is_meant(claim: &str, path: &GitPath) -> bool {
-    let claim = claim.strip_prefix("./").unwrap_or(claim);
     if claim.as_bytes() == path.as_bytes() {
         return true;
     }
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn h10_a_claim_is_matched_byte_by_byte_or_as_git_quotes_it() {
         let cafe = GitPath::from("café.txt");
-        for claim in ["café.txt", "./café.txt", r#""caf\303\251.txt""#] {
+        for claim in ["café.txt", r#""caf\303\251.txt""#] {
             assert!(is_meant(claim, &cafe), "{claim}");
         }
         assert!(is_meant(r#""\"q\".txt""#, &GitPath::from("\"q\".txt")));

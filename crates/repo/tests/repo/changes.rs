@@ -75,7 +75,7 @@ fn h08_before_the_first_commit_everything_counts_against_the_empty_tree() {
     t.write("a.txt", "2\n");
     let repo = t.open();
     let base = repo.base_of_head().unwrap();
-    let changes = repo.changes_since(base).unwrap();
+    let changes = repo.changes_since(base, true).unwrap();
     assert_eq!(names(changes.touched()), ["a.txt"]);
     assert_eq!(names(changes.staged_paths()), ["a.txt"]);
     assert_eq!(names(changes.unstaged_paths()), ["a.txt"]);
@@ -256,20 +256,15 @@ fn looking_changes_nothing_in_the_repository() {
     t.git(&["add", "new"]);
     let before = t.git_state();
     let repo = t.open();
-    let changes = repo.changes("HEAD").unwrap();
-    repo.snapshot().unwrap();
+    repo.changes("HEAD").unwrap();
+    let tree = repo.snapshot().unwrap();
     repo.dirty().unwrap();
     repo.worktrees().unwrap();
-    let text = repo.diff_text("HEAD", changes.tree.as_str(), &[]).unwrap();
+    let text = repo.diff_text("HEAD", tree.as_str(), &[]).unwrap();
     assert!(String::from_utf8_lossy(&text).contains("+2"));
-    assert_eq!(
-        repo.line_counts("HEAD", changes.tree.as_str())
-            .unwrap()
-            .len(),
-        2
-    );
+    assert_eq!(repo.line_counts("HEAD", tree.as_str()).unwrap().len(), 2);
     let file = repo
-        .read_file(changes.tree.as_str(), &GitPath::from("new"))
+        .read_file(tree.as_str(), &GitPath::from("new"))
         .unwrap();
     assert_eq!(file.as_deref(), Some(&b"3\n"[..]));
     assert_eq!(t.git_state(), before);
@@ -362,8 +357,8 @@ fn the_repositorys_own_settings_run_nothing() {
     fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let repo = t.open();
-    let changes = repo.changes("HEAD").unwrap();
-    repo.diff_text("HEAD", changes.tree.as_str(), &[]).unwrap();
+    let tree = repo.changes("HEAD").unwrap().tree.unwrap();
+    repo.diff_text("HEAD", tree.as_str(), &[]).unwrap();
     repo.dirty().unwrap();
     assert!(!mark.exists());
 }
