@@ -6,6 +6,8 @@ mod support;
 mod engine;
 #[path = "sim-server/faults.rs"]
 mod faults;
+#[path = "sim-server/kinds.rs"]
+mod kinds;
 #[path = "sim-server/kit.rs"]
 mod kit;
 #[path = "sim-server/program.rs"]

@@ -51,6 +51,8 @@ impl Answer {
 /// Opens a connection and sends a request on it.
 pub fn open(sim: &Sim, method: &str, target: &str, headers: &str, body: &str) -> TcpStream {
     let address = sim.root().trim_start_matches("http://");
+    // A server behind a path is reached at its address all the same.
+    let address = address.split('/').next().unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))

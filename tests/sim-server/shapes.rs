@@ -345,6 +345,10 @@ fn llamacpp_has_every_recorded_key() {
     }
     let locked = Sim::start(["--kind", "llamacpp", "--api-key", "k"]);
     recorded.check("no_key", &get(&locked, "/v1/models"));
+    let router = Sim::start(["--kind", "llamacpp-router", "--model", "a", "--model", "b"]);
+    recorded.check("router_models", &get(&router, "/v1/models"));
+    recorded.check("router_props", &get(&router, "/props"));
+    recorded.check("router_slots", &get(&router, "/slots"));
     let loading = Sim::start(["--kind", "llamacpp", "--fault", "loading"]);
     recorded.check("loading", &get(&loading, "/health"));
     recorded.done();

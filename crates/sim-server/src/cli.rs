@@ -48,6 +48,9 @@ pub(crate) struct Cli {
     /// Demand this key.
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
+    /// Serve under this path only, as behind a proxy.
+    #[arg(long, value_name = "/PATH", default_value = "", value_parser = prefix, hide_default_value = true)]
+    prefix: String,
     /// Be a server without tool-call parser.
     #[arg(long)]
     no_tools: bool,
@@ -86,12 +89,23 @@ impl Cli {
             queue_limit: self.queue_limit,
             cancel_lag: self.cancel_lag,
             api_key: self.api_key.clone(),
+            prefix: self.prefix.clone(),
             tools: !self.no_tools,
             reasoning: !self.no_reasoning,
             load_tracking: true,
             unified: self.unified,
             trained_context: self.context.max(131_072),
         }
+    }
+}
+
+/// Reads a path that comes before all others.
+fn prefix(text: &str) -> Result<String, String> {
+    let path = text.trim_end_matches('/');
+    if path.is_empty() || path.starts_with('/') {
+        Ok(path.to_owned())
+    } else {
+        Err("write it as /word".to_owned())
     }
 }
 

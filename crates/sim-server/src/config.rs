@@ -20,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) queue_limit: Option<usize>,
     pub(crate) cancel_lag: Duration,
     pub(crate) api_key: Option<String>,
+    /// What comes before every path, as behind a proxy; empty or `/word`.
+    pub(crate) prefix: String,
     /// All slots share one pool that is no larger than one window.
     pub(crate) unified: bool,
     /// Whether the tool-call parser is switched on.
@@ -55,6 +57,7 @@ impl Default for Config {
             queue_limit: None,
             cancel_lag: Duration::ZERO,
             api_key: None,
+            prefix: String::new(),
             unified: false,
             tools: true,
             reasoning: true,

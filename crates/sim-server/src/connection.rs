@@ -144,7 +144,14 @@ pub(crate) fn serve(stream: TcpStream, world: &World) {
 
 fn serve_all(stream: TcpStream, world: &World) -> io::Result<()> {
     let mut connection = Connection::new(stream)?;
-    while let Some(request) = connection.next()? {
+    while let Some(mut request) = connection.next()? {
+        if let Some(path) = request.path.strip_prefix(&world.config.prefix) {
+            request.path = path.to_owned();
+        } else if !request.path.starts_with("/sim/") {
+            let nothing = Response::typed(404, "text/plain", "404 page not found");
+            respond(&mut connection, &request, &nothing)?;
+            continue;
+        }
         let keep = if request.path.starts_with("/sim/") {
             let response = control::answer(world, &request);
             respond(&mut connection, &request, &response)?

@@ -84,7 +84,7 @@ fn run(cli: &Cli) -> Result<ExitCode, RunError> {
 /// Says on standard output where the server is: one line, before any request can come.
 fn announce(listener: &TcpListener, world: &World) -> io::Result<()> {
     let address = listener.local_addr()?;
-    let root = format!("http://{address}");
+    let root = format!("http://{address}{}", world.config.prefix);
     let line = json!({
         "base_url": format!("{root}/v1"), "root": root, "kind": world.config.kind.name(),
         "models": world.config.models, "pid": std::process::id(),

@@ -64,13 +64,16 @@ pub(crate) fn chat(
             _ => {}
         }
     }
-    let prompt = tokens::ids(&chat.prompt());
-    let count = prompt.len() as u64;
-    world.amend(n, |record| record.prompt_tokens = Some(count));
-    let limit = match server.limit(&world.config, &chat, count) {
+    let mut prompt = tokens::ids(&chat.prompt());
+    let whole = prompt.len() as u64;
+    world.amend(n, |record| record.prompt_tokens = Some(whole));
+    let limit = match server.limit(&world.config, &chat, whole) {
         Ok(limit) => limit,
         Err(refusal) => return refuse(connection, refusal),
     };
+    // What is cut off without a word is the front.
+    let kept = server.kept(&world.config, whole).min(whole);
+    prompt.drain(..prompt.len() - usize::try_from(kept).unwrap_or(prompt.len()));
     let mut answer = lock(&world.model).answer(&chat, number);
     faults.extend(
         answer
@@ -97,7 +100,10 @@ pub(crate) fn chat(
         }
         return refuse(connection, response);
     }
-    let Some(ticket) = world.engine.enqueue(prompt) else {
+    let Some(ticket) = world
+        .engine
+        .enqueue(prompt, server.answering(&world.config, &chat.model))
+    else {
         return refuse(connection, server.busy());
     };
     let stamp = stamp.clone();
@@ -110,7 +116,7 @@ pub(crate) fn chat(
         chat,
         answer,
         faults,
-        prompt: count,
+        prompt: kept,
         limit,
     };
     match job.run(connection, ticket) {
@@ -195,9 +201,19 @@ impl Job<'_> {
         connection.send(&head)
     }
 
+    /// Whether a client that leaves now would not be noticed.
+    fn deaf(&self, queued: bool) -> bool {
+        let deaf = self
+            .faults
+            .iter()
+            .any(|fault| matches!(fault.effect, Effect::Deaf));
+        deaf && (queued || !self.chat.stream)
+    }
+
     /// Waits for a slot and writes what the model has to say, up to its first token.
     fn begin(&self, connection: &Connection, ticket: &mut Ticket<'_>) -> Result<Ran, Stop> {
-        let (slot, cached) = ticket.start(self.limit, &mut || connection.is_gone())?;
+        let (slot, cached) =
+            ticket.start(self.limit, &mut || !self.deaf(true) && connection.is_gone())?;
         let now = self.world.now_ms();
         self.world.amend(self.n, |record| {
             record.slot = Some(slot);
@@ -212,7 +228,7 @@ impl Job<'_> {
 
     /// Reads the prompt and passes the gate and the wait a script put before the first token.
     fn prepare(&self, connection: &Connection, ticket: &mut Ticket<'_>) -> Result<(), Stop> {
-        let mut gone = || connection.is_gone();
+        let mut gone = || !self.deaf(false) && connection.is_gone();
         ticket.prefill(&mut gone)?;
         if let Some(gate) = &self.answer.hold {
             ticket.hold(gate, &mut gone)?;
@@ -300,7 +316,7 @@ impl Job<'_> {
         tokens: u64,
         last: bool,
     ) -> Result<(), Stop> {
-        let mut gone = || connection.is_gone();
+        let mut gone = || !self.deaf(false) && connection.is_gone();
         if let Some(gate) = self.answer.hold_end.as_ref().filter(|_| last) {
             ticket.hold(gate, &mut gone)?;
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::http::Response;
 use crate::kinds::Event;
@@ -49,6 +49,28 @@ impl Data {
                 calls.iter_mut().for_each(&mut change);
             }
         });
+    }
+
+    /// Joins the pieces of every call into one event each.
+    pub(crate) fn join_calls(&mut self) {
+        let Self::Events(events) = self else { return };
+        let mut joined: Vec<Event> = Vec::with_capacity(events.len());
+        for event in events.drain(..) {
+            let piece = &event.data["choices"][0]["delta"]["tool_calls"][0];
+            let more = piece["function"]["arguments"].as_str();
+            if let (true, Some(more), Some(last)) =
+                (piece["function"]["name"].is_null(), more, joined.last_mut())
+            {
+                let target =
+                    &mut last.data["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"];
+                let text = format!("{}{more}", target.as_str().unwrap_or_default());
+                *target = json!(text);
+                last.tokens += event.tokens;
+            } else {
+                joined.push(event);
+            }
+        }
+        *events = joined;
     }
 
     /// Sets the finish reason wherever one is given.

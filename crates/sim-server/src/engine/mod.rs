@@ -37,6 +37,10 @@ pub(crate) struct Rules {
     pub(crate) queue_limit: Option<usize>,
     /// How long a slot stays busy after its client is gone (real time).
     pub(crate) cancel_lag: Duration,
+    /// One model is in memory at a time; a request for another one waits for the running ones.
+    pub(crate) one_model: bool,
+    /// While a prompt is read, no other request gets a token (llama.cpp with its large batches).
+    pub(crate) prefill_blocks: bool,
 }
 
 /// The engine.
@@ -65,7 +69,7 @@ impl Engine {
     }
 
     /// Puts a request into the queue; `None` when the queue is full.
-    pub(crate) fn enqueue(&self, prompt: Vec<u32>) -> Option<Ticket<'_>> {
+    pub(crate) fn enqueue(&self, prompt: Vec<u32>, model: &str) -> Option<Ticket<'_>> {
         let mut state = self.lock();
         let full = self
             .rules
@@ -78,7 +82,7 @@ impl Engine {
         let id = state.join_queue();
         drop(state);
         self.changed.notify_all();
-        Some(Ticket::new(self, id, prompt))
+        Some(Ticket::new(self, id, prompt, model))
     }
 
     /// What the probe routes tell.

@@ -14,6 +14,8 @@ pub(crate) enum Freeze {
     Queue,
     /// Requests get slots, but no step is made.
     Steps,
+    /// All is well until a queued request is cancelled; then no step is made.
+    Brittle,
 }
 
 /// What a busy slot does.
@@ -88,6 +90,8 @@ pub(crate) struct State {
     pub(crate) gates: HashMap<String, u64>,
     pub(crate) held: HashMap<String, u64>,
     pub(crate) freeze: Freeze,
+    /// The model in memory: the last one that got a slot.
+    pub(crate) resident: Option<String>,
     pub(crate) totals: Totals,
     next_ticket: u64,
 }
@@ -171,7 +175,8 @@ impl State {
             pool_used: self.pool_used(rules.block),
             slots: self.slots.iter().enumerate().map(view).collect(),
             totals: self.totals,
-            frozen: self.freeze != Freeze::No,
+            resident: self.resident.clone(),
+            frozen: matches!(self.freeze, Freeze::Queue | Freeze::Steps),
         }
     }
 }
@@ -195,5 +200,6 @@ pub(crate) struct Snapshot {
     pub(crate) pool_used: u64,
     pub(crate) slots: Vec<SlotView>,
     pub(crate) totals: Totals,
+    pub(crate) resident: Option<String>,
     pub(crate) frozen: bool,
 }

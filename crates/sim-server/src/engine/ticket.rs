@@ -24,16 +24,18 @@ pub(crate) struct Ticket<'e> {
     engine: &'e Engine,
     id: u64,
     prompt: Vec<u32>,
+    model: String,
     slot: Option<usize>,
     finished: bool,
 }
 
 impl<'e> Ticket<'e> {
-    pub(super) fn new(engine: &'e Engine, id: u64, prompt: Vec<u32>) -> Self {
+    pub(super) fn new(engine: &'e Engine, id: u64, prompt: Vec<u32>, model: &str) -> Self {
         Self {
             engine,
             id,
             prompt,
+            model: model.to_owned(),
             slot: None,
             finished: false,
         }
@@ -51,6 +53,7 @@ impl<'e> Ticket<'e> {
             state.tidy(Instant::now());
             let turn = state.queue.front() == Some(&self.id) && state.freeze != Freeze::Queue;
             if turn
+                && self.is_loadable(&state)
                 && self.has_room(&state)
                 && let Some((slot, cached)) = state.pick_slot(&self.prompt, rules)
             {
@@ -70,6 +73,7 @@ impl<'e> Ticket<'e> {
                 state.totals.cached += cached;
                 state.totals.prompt += busy.prompt - cached;
                 state.slots[slot].busy = Some(busy);
+                state.resident = Some(self.model.clone());
                 self.slot = Some(slot);
                 drop(state);
                 self.engine.changed.notify_all();
@@ -77,6 +81,15 @@ impl<'e> Ticket<'e> {
             }
             state = self.nap(state, LOOK, gone)?;
         }
+    }
+
+    /// Whether its model is in memory, or may be brought there.
+    fn is_loadable(&self, state: &State) -> bool {
+        let other = state
+            .resident
+            .as_ref()
+            .is_some_and(|model| *model != self.model);
+        !self.engine.rules.one_model || !other || state.busy().next().is_none()
     }
 
     /// Whether the prompt fits into what is left of the pool. A pool that aborts lets everything in.
@@ -145,7 +158,7 @@ impl<'e> Ticket<'e> {
                 if aborted {
                     return Err(Stop::Aborted);
                 }
-                if state.freeze != Freeze::Steps && self.take_room(&mut state)? {
+                if !self.is_held_up(&state) && self.take_room(&mut state)? {
                     break;
                 }
                 state = self.nap(state, LOOK, gone)?;
@@ -154,6 +167,13 @@ impl<'e> Ticket<'e> {
         }
         drop(state);
         if gone() { Err(Stop::Gone) } else { Ok(()) }
+    }
+
+    /// Whether no token is written now: the engine stands still, or it reads another prompt and can
+    /// do only one of the two.
+    fn is_held_up(&self, state: &State) -> bool {
+        let reads = self.engine.rules.prefill_blocks && state.in_phase(Phase::Prefill) > 0;
+        state.freeze == Freeze::Steps || reads
     }
 
     /// Takes the pool's room for one more token; preempts the youngest request where there is none.
@@ -307,6 +327,9 @@ impl Drop for Ticket<'_> {
                 Duration::ZERO
             };
             let mut state = self.engine.lock();
+            if self.slot.is_none() && state.freeze == Freeze::Brittle {
+                state.freeze = Freeze::Steps;
+            }
             self.leave(&mut state, lag);
         }
         self.engine.changed.notify_all();

@@ -180,7 +180,7 @@ fn remove(value: &mut Value, key: &str) {
 }
 
 pub(super) fn no_index(data: &mut Data, _: &Config) {
-    whole_calls(data);
+    data.join_calls();
     data.each_call(|call| remove(call, "index"));
 }
 
@@ -189,7 +189,7 @@ pub(super) fn no_index_in_deltas(data: &mut Data, _: &Config) {
 }
 
 pub(super) fn no_index_one_chunk(data: &mut Data, config: &Config) {
-    whole_calls(data);
+    data.join_calls();
     if let Data::Events(events) = data {
         let calls = |event: &Event| event.data["choices"][0]["delta"]["tool_calls"].is_array();
         let all: Vec<Value> = events
@@ -261,7 +261,7 @@ pub(super) fn name_emptied(data: &mut Data, _: &Config) {
 }
 
 pub(super) fn object_arguments(data: &mut Data, _: &Config) {
-    whole_calls(data);
+    data.join_calls();
     data.each_call(|call| {
         let arguments = &call["function"]["arguments"];
         if let Some(object) = arguments
@@ -289,30 +289,8 @@ pub(super) fn null_arguments(data: &mut Data, _: &Config) {
     });
 }
 
-/// Joins the pieces of every call into one event each.
-pub(super) fn whole_calls(data: &mut Data) {
-    let Data::Events(events) = data else { return };
-    let mut joined: Vec<Event> = Vec::with_capacity(events.len());
-    for event in events.drain(..) {
-        let piece = &event.data["choices"][0]["delta"]["tool_calls"][0];
-        let more = piece["function"]["arguments"].as_str();
-        if let (true, Some(more), Some(last)) =
-            (piece["function"]["name"].is_null(), more, joined.last_mut())
-        {
-            let target =
-                &mut last.data["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"];
-            let text = format!("{}{more}", target.as_str().unwrap_or_default());
-            *target = json!(text);
-            last.tokens += event.tokens;
-        } else {
-            joined.push(event);
-        }
-    }
-    *events = joined;
-}
-
 pub(super) fn one_event_calls(data: &mut Data, _: &Config) {
-    whole_calls(data);
+    data.join_calls();
 }
 
 pub(super) fn first_choices_empty(data: &mut Data, _: &Config) {

@@ -49,6 +49,8 @@ pub(crate) enum Effect {
     Bytes(fn(&mut Body)),
     /// On the engine, from that request on.
     Engine(Freeze),
+    /// On nothing but this: a client that leaves is not noticed while it queues or does not stream.
+    Deaf,
 }
 
 /// One fault.
@@ -74,8 +76,15 @@ pub(crate) fn find(name: &str) -> Option<&'static Fault> {
 /// One line a fault: name, cases, what it does.
 pub(crate) fn list() -> String {
     let line = |fault: &Fault| format!("{:<26} {:<18} {}\n", fault.name, fault.cases, fault.about);
-    ALL.iter().map(line).collect()
+    ALL.iter().map(line).chain([SET_UPS.to_owned()]).collect()
 }
+
+/// What is not a fault but a way to set the server up.
+const SET_UPS: &str = "\
+# Rows that a set-up rebuilds: R-12 --kind llamacpp-router; R-13 R-15 --kind lmstudio; R-23 R-24 --prefix;
+# R-27 R-28 --host; R-33 --api-key; R-34 --no-tools; R-35 --kind llamacpp; R-36 --unified;
+# C-10 C-14 --kind ollama; Q-05 --cancel-lag; Q-08 Q-10 --slots 1 and a script with `hold`; Q-11 --queue-limit.
+";
 
 #[cfg(test)]
 mod tests {

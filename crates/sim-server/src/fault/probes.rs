@@ -289,6 +289,22 @@ pub(super) fn embedding_listed(visit: &Visit<'_>, response: &mut Response) {
     });
 }
 
+pub(super) fn none_loaded(visit: &Visit<'_>, response: &mut Response) {
+    each_model(visit, response, |entry| {
+        if entry["state"].is_string() {
+            entry["state"] = json!("not-loaded");
+        }
+        if let Some(entry) = entry.as_object_mut() {
+            entry.shift_remove("loaded_context_length");
+        }
+    });
+    edit(visit, response, &["/api/v1/models"], |body| {
+        for entry in body["models"].as_array_mut().into_iter().flatten() {
+            entry["loaded_instances"] = json!([]);
+        }
+    });
+}
+
 pub(super) fn old_slots(visit: &Visit<'_>, response: &mut Response) {
     edit(visit, response, &["/slots"], |body| {
         for slot in body.as_array_mut().into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! The table of faults, in the order of the bug log.
 
-use super::Effect::{Answer, Bytes, Chat, Data, Edit, Engine, Route};
+use super::Effect::{Answer, Bytes, Chat, Data, Deaf, Edit, Engine, Route};
 use super::{Effect, Fault, answers, probes, refusals, streams};
 use crate::engine::Freeze;
 
@@ -98,6 +98,12 @@ pub(crate) const ALL: &[Fault] = &[
         "R-13",
         "an embeddings model is the first of the list",
         Edit(probes::embedding_listed),
+    ),
+    fault(
+        "none-loaded",
+        "R-14",
+        "LM Studio: every model is listed, none is loaded",
+        Edit(probes::none_loaded),
     ),
     fault(
         "no-context",
@@ -787,6 +793,18 @@ pub(crate) const ALL: &[Fault] = &[
         "Q-09",
         "one event every 200 ms",
         Bytes(streams::drip),
+    ),
+    fault(
+        "deaf",
+        "Q-05",
+        "a client that leaves is not noticed while it queues or does not stream",
+        Deaf,
+    ),
+    fault(
+        "brittle",
+        "Q-06",
+        "a queued request that is cancelled stalls the running ones",
+        Engine(Freeze::Brittle),
     ),
     fault(
         "busy-503",

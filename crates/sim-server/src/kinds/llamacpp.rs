@@ -22,7 +22,7 @@ pub(super) fn refusal(status: u16, kind: &str, message: &str) -> Response {
     )
 }
 
-fn not_found() -> Response {
+pub(super) fn not_found() -> Response {
     let error = json!({"message": "File Not Found", "type": "not_found_error", "code": 404});
     Response::json(404, &json!({ "error": error }))
 }
@@ -37,6 +37,8 @@ impl Server for LlamaCpp {
             abort_when_full: true,
             queue_limit: config.queue_limit,
             cancel_lag: config.cancel_lag,
+            one_model: false,
+            prefill_blocks: true,
         }
     }
 

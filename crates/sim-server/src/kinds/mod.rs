@@ -1,9 +1,17 @@
 //! The server kinds: what each answers on its routes, and how it writes a chat answer.
 
+mod litellm;
 mod llamacpp;
 mod llamacpp_chat;
 mod llamacpp_probes;
+mod lmstudio;
+mod ollama;
 mod openai;
+mod router;
+mod sglang;
+mod skein;
+mod swap;
+mod tgi;
 mod vllm;
 mod vllm_chat;
 mod vllm_metrics;
@@ -24,6 +32,22 @@ pub(crate) enum Kind {
     Vllm,
     /// llama-server b11434, as recorded
     Llamacpp,
+    /// llama-server with several models, one of them loaded, as recorded
+    LlamacppRouter,
+    /// Ollama, as described: cuts long prompts without a word
+    Ollama,
+    /// LM Studio, as described
+    Lmstudio,
+    /// SGLang, as described
+    Sglang,
+    /// llama-swap before llama.cpp, as described
+    LlamaSwap,
+    /// llama-skein before llama.cpp, as described
+    Skein,
+    /// text-generation-inference, as described
+    Tgi,
+    /// LiteLLM's proxy, as described
+    Litellm,
     /// any server with the OpenAI routes and nothing else
     Openai,
 }
@@ -33,6 +57,14 @@ impl Kind {
         match self {
             Self::Vllm => &vllm::Vllm,
             Self::Llamacpp => &llamacpp::LlamaCpp,
+            Self::LlamacppRouter => &router::Router,
+            Self::Ollama => &ollama::Ollama,
+            Self::Lmstudio => &lmstudio::LmStudio,
+            Self::Sglang => &sglang::Sglang,
+            Self::LlamaSwap => &swap::LlamaSwap,
+            Self::Skein => &skein::Skein,
+            Self::Tgi => &tgi::Tgi,
+            Self::Litellm => &litellm::LiteLlm,
             Self::Openai => &openai::OpenAi,
         }
     }
@@ -61,6 +93,18 @@ pub(crate) struct Visit<'a> {
     pub(crate) request: &'a Request,
     pub(crate) now: &'a Snapshot,
     pub(crate) stamp: &'a Stamp,
+}
+
+impl Visit<'_> {
+    /// Method and path, to be matched on; HEAD is answered as GET.
+    pub(crate) fn target(&self) -> (&str, &str) {
+        let method = if self.request.method == "HEAD" {
+            "GET"
+        } else {
+            &self.request.method
+        };
+        (method, &self.request.path)
+    }
 }
 
 /// How a route is answered.
@@ -118,32 +162,70 @@ pub(crate) struct Event {
     pub(crate) tokens: u64,
 }
 
-/// One kind of server.
+/// One kind of server. What a kind does not say for itself is as any server with the OpenAI routes
+/// does it.
 pub(crate) trait Server: Sync {
-    /// How it manages its memory, as far as the command line does not say.
-    fn rules(&self, config: &Config) -> Rules;
     /// Answers a route, or says that the model must.
     fn route(&self, visit: &Visit<'_>) -> Route;
+
+    /// How it manages its memory, as far as the command line does not say.
+    fn rules(&self, config: &Config) -> Rules {
+        openai::rules(config)
+    }
+
     /// Checks a chat request as this kind does it and reads it.
-    fn admit(&self, config: &Config, request: &Request) -> Result<Chat, Response>;
+    fn admit(&self, config: &Config, request: &Request) -> Result<Chat, Response> {
+        openai::admit_served(config, request)
+    }
+
     /// Refuses a prompt that is too long, or says how many tokens may be generated.
-    fn limit(&self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response>;
+    fn limit(&self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response> {
+        openai::limit(config, chat, prompt)
+    }
+
+    /// How many tokens of the prompt are kept; the others are cut off without a word.
+    fn kept(&self, _: &Config, prompt: u64) -> u64 {
+        prompt
+    }
+
     /// The whole answer as one document.
-    fn document(&self, reply: &Reply<'_>) -> Value;
+    fn document(&self, reply: &Reply<'_>) -> Value {
+        openai::document(reply)
+    }
+
     /// The answer as a stream.
-    fn events(&self, reply: &Reply<'_>) -> Vec<Event>;
+    fn events(&self, reply: &Reply<'_>) -> Vec<Event> {
+        openai::events(reply)
+    }
+
     /// The refusal of a request that finds the queue full.
-    fn busy(&self) -> Response;
+    fn busy(&self) -> Response {
+        openai::rate_limited()
+    }
+
     /// The error of a request the engine gave up, and whether a stream still ends with `[DONE]`.
-    fn aborted(&self) -> (Value, bool);
+    fn aborted(&self) -> (Value, bool) {
+        openai::server_error()
+    }
+
     /// Whether a stream's headers are sent before a slot is free.
-    fn early_headers(&self) -> bool;
+    fn early_headers(&self) -> bool {
+        false
+    }
+
     /// The head of a stream.
-    fn stream_head(&self) -> Response;
+    fn stream_head(&self) -> Response {
+        Response::empty(200).with("content-type", "text/event-stream")
+    }
+
     /// Adds what this kind says in the head of every response.
-    fn sign(&self, response: &mut Response, stamp: &Stamp, request: &Request);
+    fn sign(&self, _: &mut Response, _: &Stamp, _: &Request) {}
+
     /// Refuses a request without the key it needs on this route.
-    fn check_key(&self, key: &str, request: &Request) -> Result<(), Response>;
+    fn check_key(&self, key: &str, request: &Request) -> Result<(), Response> {
+        openai::check_key(key, request)
+    }
+
     /// The model name an answer to this request bears.
     fn answering<'m>(&self, config: &'m Config, asked: &'m str) -> &'m str {
         let served = config.models.iter().any(|model| model == asked);

@@ -13,13 +13,9 @@ use crate::http::{Request, Response};
 pub(super) struct OpenAi;
 
 impl Server for OpenAi {
-    fn rules(&self, config: &Config) -> Rules {
-        rules(config)
-    }
-
     fn route(&self, visit: &Visit<'_>) -> Route {
-        match (visit.request.method.as_str(), visit.request.path.as_str()) {
-            ("GET", "/v1/models") => Route::ok(&models(visit)),
+        match visit.target() {
+            ("GET", "/v1/models") => Route::ok(&models(visit, "organization_owner")),
             ("POST", "/v1/chat/completions") => Route::Chat,
             (method, path) => {
                 let message = format!("Invalid URL ({method} {path})");
@@ -28,78 +24,79 @@ impl Server for OpenAi {
         }
     }
 
-    fn admit(&self, config: &Config, request: &Request) -> Result<Chat, Response> {
-        let chat = admit(request)?;
-        if config.models.contains(&chat.model) {
-            return Ok(chat);
-        }
-        let message = format!(
-            "The model `{}` does not exist or you do not have access to it.",
-            chat.model
-        );
-        let mut body = json!({"message": message, "type": "invalid_request_error", "param": null});
-        body["code"] = json!("model_not_found");
-        Err(Response::json(404, &json!({ "error": body })))
-    }
-
-    fn limit(&self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response> {
-        let window = config.context;
-        if prompt >= window {
-            let message = format!(
-                "This model's maximum context length is {window} tokens. However, your messages resulted in \
-                 {prompt} tokens. Please reduce the length of the messages."
-            );
-            let mut body =
-                json!({"message": message, "type": "invalid_request_error", "param": "messages"});
-            body["code"] = json!("context_length_exceeded");
-            return Err(Response::json(400, &json!({ "error": body })));
-        }
-        Ok(chat.max_tokens.unwrap_or(u64::MAX).min(window - prompt))
-    }
-
-    fn document(&self, reply: &Reply<'_>) -> Value {
-        document(reply)
-    }
-
-    fn events(&self, reply: &Reply<'_>) -> Vec<Event> {
-        events(reply)
-    }
-
-    fn busy(&self) -> Response {
-        let body = json!({"message": "Rate limit reached, please try again later.", "type": "requests",
-                          "param": null, "code": "rate_limit_exceeded"});
-        Response::json(429, &json!({ "error": body })).with("retry-after", "1")
-    }
-
-    fn aborted(&self) -> (Value, bool) {
-        let body = json!({"message": "The server had an error while processing your request.",
-                          "type": "server_error", "param": null, "code": null});
-        (json!({ "error": body }), false)
-    }
-
-    fn early_headers(&self) -> bool {
-        false
-    }
-
-    fn stream_head(&self) -> Response {
-        Response::empty(200).with("content-type", "text/event-stream")
-    }
-
     fn sign(&self, response: &mut Response, stamp: &Stamp, _: &Request) {
-        response
-            .headers
-            .push(("x-request-id".to_owned(), format!("req_{}", stamp.id)));
+        let id = format!("req_{}", stamp.id);
+        response.headers.push(("x-request-id".to_owned(), id));
     }
+}
 
-    fn check_key(&self, key: &str, request: &Request) -> Result<(), Response> {
-        if bearer(request) == Some(key) {
-            return Ok(());
-        }
-        let mut body = json!({"message": "Incorrect API key provided.", "type": "invalid_request_error",
-                              "param": null});
-        body["code"] = json!("invalid_api_key");
-        Err(Response::json(401, &json!({ "error": body })))
+/// An error with a code that is a word.
+fn coded(status: u16, message: &str, param: Option<&str>, code: &str) -> Response {
+    let body =
+        json!({"message": message, "type": "invalid_request_error", "param": param, "code": code});
+    Response::json(status, &json!({ "error": body }))
+}
+
+/// Reads a chat request and refuses a model that is not served.
+pub(super) fn admit_served(config: &Config, request: &Request) -> Result<Chat, Response> {
+    let chat = admit(request)?;
+    if config.models.contains(&chat.model) {
+        return Ok(chat);
     }
+    let message = format!(
+        "The model `{}` does not exist or you do not have access to it.",
+        chat.model
+    );
+    Err(coded(404, &message, None, "model_not_found"))
+}
+
+pub(super) fn limit(config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response> {
+    let window = config.context;
+    if prompt >= window {
+        let message = format!(
+            "This model's maximum context length is {window} tokens. However, your messages resulted in {prompt} \
+             tokens. Please reduce the length of the messages."
+        );
+        return Err(coded(
+            400,
+            &message,
+            Some("messages"),
+            "context_length_exceeded",
+        ));
+    }
+    Ok(room(config, chat, prompt))
+}
+
+/// What may still be generated.
+pub(super) fn room(config: &Config, chat: &Chat, prompt: u64) -> u64 {
+    chat.max_tokens
+        .unwrap_or(u64::MAX)
+        .min(config.context.saturating_sub(prompt))
+        .max(1)
+}
+
+pub(super) fn rate_limited() -> Response {
+    let body = json!({"message": "Rate limit reached, please try again later.", "type": "requests",
+                      "param": null, "code": "rate_limit_exceeded"});
+    Response::json(429, &json!({ "error": body })).with("retry-after", "1")
+}
+
+pub(super) fn server_error() -> (Value, bool) {
+    let body = json!({"message": "The server had an error while processing your request.",
+                      "type": "server_error", "param": null, "code": null});
+    (json!({ "error": body }), false)
+}
+
+pub(super) fn check_key(key: &str, request: &Request) -> Result<(), Response> {
+    if bearer(request) == Some(key) {
+        return Ok(());
+    }
+    Err(coded(
+        401,
+        "Incorrect API key provided.",
+        None,
+        "invalid_api_key",
+    ))
 }
 
 /// Plain slots before a pool that is large enough for all of them.
@@ -112,11 +109,14 @@ pub(super) fn rules(config: &Config) -> Rules {
         abort_when_full: false,
         queue_limit: config.queue_limit,
         cancel_lag: config.cancel_lag,
+        one_model: false,
+        prefill_blocks: false,
     }
 }
 
-pub(super) fn models(visit: &Visit<'_>) -> Value {
-    let entry = |id: &String| json!({"id": id, "object": "model", "created": visit.stamp.created, "owned_by": "organization_owner"});
+/// The list of the served models as every such server has it: without any window.
+pub(super) fn models(visit: &Visit<'_>, owner: &str) -> Value {
+    let entry = |id: &String| json!({"id": id, "object": "model", "created": visit.stamp.created, "owned_by": owner});
     json!({"object": "list", "data": visit.config.models.iter().map(entry).collect::<Vec<_>>()})
 }
 

@@ -40,6 +40,8 @@ impl Server for Vllm {
             abort_when_full: false,
             queue_limit: config.queue_limit,
             cancel_lag: config.cancel_lag,
+            one_model: false,
+            prefill_blocks: false,
         }
     }
 
