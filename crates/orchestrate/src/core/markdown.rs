@@ -84,7 +84,7 @@ fn task_lines(text: &mut String, task: &RunTask) {
         if !said.is_empty() {
             let _ = writeln!(text, "- worker: {said}");
         }
-        if !handoff.status_reason.is_empty() {
+        if !handoff.status_reason.is_empty() && handoff.status_reason != handoff.outcome {
             let _ = writeln!(text, "- ended: {}", first_line(&handoff.status_reason, 200));
         }
         let files: Vec<String> = handoff

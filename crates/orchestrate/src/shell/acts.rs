@@ -1,6 +1,6 @@
 //! Performs one act. Whatever comes of it is written down through the engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_cli::Failure;
@@ -79,13 +79,7 @@ fn judge(context: &Context, line: &Line, job: &Job) -> Result<(), Failure> {
         return Ok(());
     };
     let folder = folder(context, job);
-    let (pass, reasons) = check(
-        context,
-        &folder,
-        &folder.join("task.json"),
-        &tree,
-        "verdict",
-    )?;
+    let (pass, reasons) = check(context, &folder, TASK, HANDOFF, &tree, "verdict")?;
     if context.stop.is_cancelled() {
         return Ok(());
     }
@@ -100,21 +94,32 @@ fn judge(context: &Context, line: &Line, job: &Job) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs handoff-check on the hand-off in `folder` against a work tree. No verdict is no pass.
+/// The task as the worker got it, and what it handed over, in the attempt's folder.
+const TASK: &str = "task.json";
+const HANDOFF: &str = "handoff.json";
+
+/// Runs handoff-check on a hand-off in `folder` against a work tree. No verdict is no pass.
 pub(crate) fn check(
     context: &Context,
-    folder: &std::path::Path,
-    task: &std::path::Path,
-    tree: &std::path::Path,
+    folder: &Path,
+    task: &str,
+    handoff: &str,
+    tree: &Path,
     keep: &str,
 ) -> Result<(Option<bool>, Vec<String>), Failure> {
-    let handoff = std::fs::read_to_string(folder.join("handoff.json"))
+    let handoff = std::fs::read_to_string(folder.join(handoff))
         .map_err(|e| Failure::internal(format!("cannot read the hand-off again: {e}")))?;
-    let (task, tree) = (task.to_string_lossy(), tree.to_string_lossy());
+    let task = folder.join(task);
+    let (task, shown) = (task.to_string_lossy(), tree.to_string_lossy());
+    let mut args = vec!["--json", "--task", &task, "--repo", &shown, "--rerun"];
+    let needed = worktrees::brought_along(context, tree)?;
+    for path in &needed {
+        args.extend(["--with", path]);
+    }
     let staged = stage::run(
         context,
         "handoff-check",
-        &["--json", "--task", &task, "--repo", &tree, "--rerun"],
+        &args,
         Some(&handoff),
         folder,
         keep,
@@ -167,7 +172,7 @@ fn commit(context: &Context, line: &Line, job: &Job) -> Result<(), Failure> {
 pub(crate) fn commit_tree(
     context: &Context,
     job: &Job,
-    tree: &std::path::Path,
+    tree: &Path,
     unfinished: Option<&str>,
 ) -> Result<Option<String>, Failure> {
     let git = |e: &baton_repo::RepoError| worktrees::git_failure(e);

@@ -14,7 +14,7 @@ use crate::core::state::State;
 
 use super::context::{Context, Line};
 use super::worktrees::{self, NotReady, git_failure};
-use super::{acts, stage};
+use super::{acts, stage, worker};
 
 /// Integrates the job's commit.
 pub(crate) fn integrate(
@@ -156,10 +156,19 @@ fn verify_again(
         .map_err(|e| Failure::internal(format!("cannot write the task {}: {e}", task.id)))?;
     let folder = acts::folder(context, job);
     stage::write(&folder, "integration-task.json", &text)?;
+    let mut handoff = worker::handoff(&folder)
+        .map_err(|e| Failure::internal(format!("cannot read the hand-off again: {e}")))?;
+    // The worker handed over its own tree; here it stands beside the work of others.
+    handoff.tree = None;
+    handoff.base = None;
+    let text = serde_json::to_string(&handoff)
+        .map_err(|e| Failure::internal(format!("cannot write the hand-off again: {e}")))?;
+    stage::write(&folder, "integration-handoff.json", &text)?;
     let (pass, reasons) = acts::check(
         context,
         &folder,
-        &folder.join("integration-task.json"),
+        "integration-task.json",
+        "integration-handoff.json",
         tree,
         "integration-verdict",
     )?;

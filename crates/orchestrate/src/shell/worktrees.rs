@@ -160,6 +160,29 @@ fn set_up(context: &Context, tree: &Path, log: &Path) -> Result<(), NotReady> {
     Ok(())
 }
 
+/// What setup and copy brought into a work tree and git ignores: a check in a fresh copy of the tree
+/// needs it too.
+pub(crate) fn brought_along(context: &Context, tree: &Path) -> Result<Vec<String>, Failure> {
+    let config = &context.config.worktree;
+    if config.setup.is_empty() && config.copy.is_empty() {
+        return Ok(Vec::new());
+    }
+    let outcome = Command::new("git")
+        .args(["ls-files", "--others", "--ignored", "--exclude-standard"])
+        .args(["--directory", "-z"])
+        .cwd(tree)
+        .capture(Capture::all(1024 * 1024))
+        .timeout(Duration::from_secs(60))
+        .run(&context.stop)
+        .map_err(|e| Failure::internal(format!("cannot run git ls-files: {e}")))?;
+    let text = outcome.stdout.text();
+    let paths = text.split('\0').map(|p| p.trim_end_matches('/'));
+    Ok(paths
+        .filter(|p| RelPath::new(*p).is_ok() && !p.starts_with(".orchestrator"))
+        .map(str::to_owned)
+        .collect())
+}
+
 /// Removes a work tree that holds nothing of its own, given that `safe` commit is kept elsewhere.
 /// Says why it was kept otherwise.
 pub(crate) fn remove_if_empty(context: &Context, path: &Path, safe: &[&str]) -> Result<(), String> {
