@@ -10,9 +10,13 @@ mod holding;
 mod kit;
 #[path = "slot-lock/leases.rs"]
 mod leases;
+#[path = "slot-lock/observer.rs"]
+mod observer;
 #[path = "slot-lock/places.rs"]
 mod places;
 #[path = "slot-lock/signals.rs"]
 mod signals;
+#[path = "slot-lock/stress.rs"]
+mod stress;
 #[path = "slot-lock/waiting.rs"]
 mod waiting;

@@ -74,17 +74,18 @@ fn the_keeper_of_a_lease_keeps_nothing_else_open() {
     let keeper = slots.status()["held"][0]["holder"]["pid"].as_i64().unwrap();
     let cwd = fs::read_link(format!("/proc/{keeper}/cwd")).unwrap();
     assert_eq!(cwd.to_str(), Some("/"));
-    let stat = fs::read_to_string(format!("/proc/{keeper}/stat")).unwrap();
-    let session: i64 = stat
-        .rsplit_once(')')
-        .unwrap()
-        .1
-        .split_whitespace()
-        .nth(3)
-        .unwrap()
-        .parse()
-        .unwrap();
-    assert_eq!(session, keeper, "a session of its own");
+    eventually("a session of its own", SOON, || {
+        let stat = fs::read_to_string(format!("/proc/{keeper}/stat")).unwrap();
+        let session = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .nth(3)
+            .unwrap()
+            .to_owned();
+        (session == keeper.to_string()).then_some(())
+    });
     kill_process(
         Pid::from_raw(i32::try_from(keeper).unwrap()).unwrap(),
         Signal::KILL,
@@ -308,7 +309,7 @@ fn max_hold_kills_a_command_that_ignores_the_request() {
 fn the_keeper_enforces_max_hold_when_slot_lock_is_killed() {
     let slots = Slots::new();
     let mut options = ONE.to_vec();
-    options.extend(["--max-hold", "500ms"]);
+    options.extend(["--max-hold", "4s"]);
     let mut holder = slots.hold(&options);
     let command = holder.command_pid();
     holder.signal(Signal::KILL);

@@ -39,11 +39,6 @@ pub(crate) fn try_shared(file: &File) -> io::Result<bool> {
     taken(uninterrupted(|| FileExt::try_lock_shared(file)))
 }
 
-/// Waits in the kernel until it has the lock for itself alone.
-pub(crate) fn exclusive(file: &File) -> io::Result<()> {
-    uninterrupted(|| FileExt::lock_exclusive(file))
-}
-
 /// Waits in the kernel until nobody has the lock alone.
 pub(crate) fn shared(file: &File) -> io::Result<()> {
     uninterrupted(|| FileExt::lock_shared(file))

@@ -110,18 +110,18 @@ impl Hold<'_> {
         let flag_file = Some(grant.flag_file.as_path());
         let variables = self.variables(candidate, grant.slot, &grant.token, flag_file)?;
         if self.cli.running.exec {
-            held.keep(true)?;
-            held.watch(std::process::id(), self.limit(false))?;
+            held.keep(true, self.limit(false))?;
+            held.watch(std::process::id())?;
             return self.become_command(variables);
         }
         let words = &self.cli.command;
         let mut command = prepare(words, variables).ok_or_else(|| Failure::usage("no command"))?;
-        held.keep(false)?;
         // At a terminal the command stays in our group, or it could not read from it.
         let limit = self.limit(!command::owns_terminal());
         if limit.is_some_and(|limit| limit.has_group) {
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
         }
+        held.keep(false, limit)?;
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(e) => {
@@ -131,7 +131,7 @@ impl Hold<'_> {
             }
         };
         // Should the keeper be gone, we still hold the slot ourselves.
-        if let Err(e) = held.watch(child.id(), limit) {
+        if let Err(e) = held.watch(child.id()) {
             output.detail(&e.to_string());
         }
         let mut supervision = Supervision {

@@ -144,9 +144,10 @@ pub(crate) trait Held {
     fn grant(&self) -> &Grant;
     /// Starts the keeper: from now on the slot stays held when we are killed, until the command ends.
     /// `becomes`: we become the command, which must not have the keeper as its child.
-    fn keep(&mut self, becomes: bool) -> Result<(), StoreError>;
-    /// Tells the keeper the command's process, and when it has to end at the latest.
-    fn watch(&mut self, pid: u32, limit: Option<Limit>) -> Result<(), StoreError>;
+    /// `limit`: when the command has to end at the latest.
+    fn keep(&mut self, becomes: bool, limit: Option<Limit>) -> Result<(), StoreError>;
+    /// Tells the keeper the command's process.
+    fn watch(&mut self, pid: u32) -> Result<(), StoreError>;
     /// Leaves the slot to a keeper of its own that outlives us, by these terms.
     fn lend(&mut self, bearer: &Bearer, terms: &Terms) -> Result<(), StoreError>;
     /// Gives the slot back.

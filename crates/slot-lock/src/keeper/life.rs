@@ -39,36 +39,54 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::from(u8::from(started.is_err()));
     }
     // Descriptor 0 is the locked file, 1 the pipe; neither is used as what it usually is.
-    let text = read_orders();
-    let mut lines = text.lines();
-    let token = lines.next().unwrap_or_default();
-    // A last line without its end is one that slot-lock could not finish.
-    let is_whole = text.ends_with('\n');
-    let orders = lines.next().filter(|_| is_whole).and_then(Orders::parse);
-    match orders {
-        Some(Orders::Watch { pid, limit }) => watch(pid, limit),
-        Some(Orders::Lease { expires_ms, holder }) => lease(token, expires_ms, holder),
-        None => {
-            if let Some(pid) = search(token) {
-                watch(pid, None);
+    let mut pipe = Pipe::default();
+    let token = pipe.line().unwrap_or_default();
+    let mut limit = None;
+    loop {
+        match pipe.line().as_deref().map(Orders::parse) {
+            Some(Some(Orders::Limit(told))) => limit = Some(told),
+            Some(Some(Orders::Watch { pid })) => {
+                watch(pid, limit);
+                break;
+            }
+            Some(Some(Orders::Lease { expires_ms, holder })) => {
+                lease(&token, expires_ms, holder);
+                break;
+            }
+            // slot-lock was killed before it could tell.
+            Some(None) | None => {
+                if let Some(pid) = search(&token) {
+                    watch(pid, limit);
+                }
+                break;
             }
         }
     }
     ExitCode::SUCCESS
 }
 
-/// Two lines, or what came before the pipe was closed.
-fn read_orders() -> String {
-    let mut text = String::new();
-    let mut piece = [0; 256];
-    while text.matches('\n').count() < 2 {
-        match rustix::io::read(rustix::stdio::stdout(), &mut piece) {
-            Ok(n @ 1..) => text.push_str(&String::from_utf8_lossy(&piece[..n])),
-            Err(rustix::io::Errno::INTR) => {}
-            Ok(_) | Err(_) => break,
+/// What comes through descriptor 1.
+#[derive(Default)]
+struct Pipe {
+    read: Vec<u8>,
+}
+
+impl Pipe {
+    /// The next whole line; none when the pipe was closed before one came.
+    fn line(&mut self) -> Option<String> {
+        let mut piece = [0; 256];
+        loop {
+            if let Some(end) = self.read.iter().position(|b| *b == b'\n') {
+                let line = self.read.drain(..=end).collect::<Vec<u8>>();
+                return Some(String::from_utf8_lossy(&line[..end]).into_owned());
+            }
+            match rustix::io::read(rustix::stdio::stdout(), &mut piece) {
+                Ok(n @ 1..) => self.read.extend_from_slice(&piece[..n]),
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(_) | Err(_) => return None,
+            }
         }
     }
-    text
 }
 
 /// A process to wait for; none when it has ended.

@@ -2,16 +2,15 @@
 
 use std::fmt;
 
-/// What a keeper waits for.
+/// What a keeper is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Orders {
-    /// The end of the command.
-    Watch {
-        pid: i32,
-        /// When the command is ended should slot-lock no longer be there to do it.
-        limit: Option<Limit>,
-    },
-    /// The end of a lease, or of its holder.
+    /// When the command is to be ended should slot-lock no longer be there to do it. Told before the
+    /// command starts.
+    Limit(Limit),
+    /// Wait for the end of the command.
+    Watch { pid: i32 },
+    /// Wait for the end of a lease, or of its holder.
     Lease {
         /// In milliseconds since boot.
         expires_ms: u64,
@@ -31,14 +30,11 @@ pub(crate) struct Limit {
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Watch { pid, limit: None } => write!(f, "watch {pid}"),
-            Self::Watch {
-                pid,
-                limit: Some(limit),
-            } => {
+            Self::Limit(limit) => {
                 let scope = if limit.has_group { "group" } else { "tree" };
-                write!(f, "watch {pid} {} {scope}", limit.deadline_ms)
+                write!(f, "limit {} {scope}", limit.deadline_ms)
             }
+            Self::Watch { pid } => write!(f, "watch {pid}"),
             Self::Lease { expires_ms, holder } => {
                 write!(f, "lease {expires_ms} {}", holder.unwrap_or(0))
             }
@@ -51,17 +47,13 @@ impl Orders {
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let orders = match words.next()? {
-            "watch" => {
-                let pid = words.next()?.parse().ok()?;
-                let limit = match words.next() {
-                    None => None,
-                    Some(deadline) => Some(Limit {
-                        deadline_ms: deadline.parse().ok()?,
-                        has_group: words.next()? == "group",
-                    }),
-                };
-                Self::Watch { pid, limit }
-            }
+            "limit" => Self::Limit(Limit {
+                deadline_ms: words.next()?.parse().ok()?,
+                has_group: words.next()? == "group",
+            }),
+            "watch" => Self::Watch {
+                pid: words.next()?.parse().ok()?,
+            },
             "lease" => Self::Lease {
                 expires_ms: words.next()?.parse().ok()?,
                 holder: words.next()?.parse().ok().filter(|pid| *pid != 0),
@@ -80,25 +72,14 @@ mod tests {
 
     #[test]
     fn orders_come_back_as_they_were_given() {
-        let limit = |has_group| {
-            Some(Limit {
-                deadline_ms: 77,
-                has_group,
-            })
+        let limit = |has_group| Limit {
+            deadline_ms: 77,
+            has_group,
         };
         for orders in [
-            Orders::Watch {
-                pid: 1,
-                limit: None,
-            },
-            Orders::Watch {
-                pid: 2,
-                limit: limit(true),
-            },
-            Orders::Watch {
-                pid: 3,
-                limit: limit(false),
-            },
+            Orders::Watch { pid: 1 },
+            Orders::Limit(limit(true)),
+            Orders::Limit(limit(false)),
             Orders::Lease {
                 expires_ms: u64::MAX,
                 holder: None,

@@ -1,22 +1,21 @@
 //! One key's folder: its gate, its slot files, its tickets.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
 
-use super::files::{failed, is_same, open_or_create};
+use super::displaced::removed_slots;
+use super::files::{failed, open_or_create};
+use super::gate::Gate;
+use super::record::Record;
 use super::root::Root;
-use crate::flock;
+use super::scan::mark_displaced;
 use crate::key::Key;
 use crate::label::Label;
 use crate::store::StoreError;
 use crate::ticket::Ticket;
-
-/// The gate is held for microseconds; longer than this means that its holder is stopped.
-const GATE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Larger labels are not ours.
 const LONGEST_LABEL: usize = 16 * 1024;
@@ -36,10 +35,12 @@ pub(super) struct Entries {
     pub(super) tickets: Vec<Ticket>,
 }
 
-/// The right to look and change; given back on drop.
+/// The critical section, and what was found in it.
 #[derive(Debug)]
-pub(super) struct Gate {
-    _file: File,
+pub(super) struct Inside {
+    pub(super) gate: Gate,
+    pub(super) record: Record,
+    pub(super) entries: Entries,
 }
 
 impl Folder {
@@ -81,24 +82,69 @@ impl Folder {
     /// Enters the critical section. Between here and the drop of the gate nobody else takes,
     /// queues or leaves, and a lock that is probed disturbs nobody.
     pub(super) fn gate(&self) -> Result<Gate, StoreError> {
-        let path = self.path.join("gate");
-        let deadline = Instant::now() + GATE_LIMIT;
-        loop {
-            let (file, _) = self.open(&path)?;
-            let file =
-                if flock::try_exclusive(&file).map_err(|e| failed(&path, "cannot lock", e))? {
-                    file
-                } else {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    lock_within(file, left)
-                        .map_err(|e| failed(&path, "cannot lock", e))?
-                        .ok_or_else(|| stuck(&path))?
-                };
-            // Somebody may have removed the file while we waited; then the lock is worth nothing.
-            if is_same(&file, &path) {
-                return Ok(Gate { _file: file });
+        Gate::enter(self, &self.path.join("gate"))
+    }
+
+    /// Enters the critical section and looks around.
+    pub(super) fn enter(&self) -> Result<Inside, StoreError> {
+        let gate = self.gate()?;
+        let entries = self.entries()?;
+        let record = Record::read(&self.path);
+        let made = record.unwrap_or_default().made;
+        let is_missing = |slot: &u32| entries.slots.binary_search(slot).is_err();
+        // A file that was here is gone (or nothing ever was). Slots may be held whose files are
+        // removed, also above our own number; they are made visible again.
+        let entries = if record.is_none() || (0..made).any(|slot| is_missing(&slot)) {
+            self.restore(made, &entries)?;
+            self.entries()?
+        } else {
+            entries
+        };
+        Ok(Inside {
+            gate,
+            record: record.unwrap_or_default(),
+            entries,
+        })
+    }
+
+    /// Makes the missing slot files, and marks those whose removed predecessors are still held.
+    fn restore(&self, made: u32, entries: &Entries) -> Result<(), StoreError> {
+        let held = removed_slots(&self.path);
+        let expected: BTreeSet<u32> = held.iter().copied().chain(0..made).collect();
+        for slot in expected {
+            if entries.slots.binary_search(&slot).is_err() {
+                let (file, _) = self.open(&self.slot_path(slot))?;
+                if held.contains(&slot) {
+                    mark_displaced(&file);
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Whether the gate is still the one everybody meets. Somebody may have removed its file, and
+    /// another one may be inside a new gate.
+    pub(super) fn is_current(&self, gate: &Gate) -> bool {
+        gate.is_current(&self.path.join("gate"))
+    }
+
+    /// Notes how many slots this caller counts with, and that this slot's file was made.
+    pub(super) fn note(&self, inside: &Inside, slots: u32, slot: u32) {
+        let above = inside.entries.slots.last().map_or(0, |last| last + 1);
+        let made = inside.record.made.max(slot + 1).max(above);
+        let record = Record {
+            slots: Some(slots),
+            made,
+        };
+        if record != inside.record {
+            record.write(&self.path, self.root.file_mode());
+        }
+    }
+
+    /// Replaces the text of one of this folder's files, making it where it is missing.
+    pub(super) fn replace_text(&self, path: &Path, text: &str) -> Result<(), StoreError> {
+        let (file, _) = self.open(path)?;
+        write_text(&file, text).map_err(|e| failed(path, "cannot write", e))
     }
 
     pub(super) fn entries(&self) -> Result<Entries, StoreError> {
@@ -115,29 +161,6 @@ impl Folder {
         }
         entries.slots.sort_unstable();
         Ok(entries)
-    }
-
-    /// Replaces the text of one of this folder's files, making it where it is missing.
-    pub(super) fn replace_text(&self, path: &Path, text: &str) -> Result<(), StoreError> {
-        let (file, _) = self.open(path)?;
-        write_text(&file, text).map_err(|e| failed(path, "cannot write", e))
-    }
-
-    /// How many slots the last caller counted with.
-    pub(super) fn last_slots(&self) -> Option<u32> {
-        let text = fs::read_to_string(self.path.join("slots")).ok()?;
-        text.trim().parse().ok().filter(|n| *n > 0)
-    }
-
-    /// Notes how many slots this caller counts with. Only for display and for callers who do not say.
-    pub(super) fn note_slots(&self, slots: u32) {
-        if self.last_slots() == Some(slots) {
-            return;
-        }
-        let path = self.path.join("slots");
-        if let Ok((file, _)) = open_or_create(&path, self.root.file_mode()) {
-            let _ = write_text(&file, &format!("{slots}\n"));
-        }
     }
 }
 
@@ -158,32 +181,4 @@ pub(super) fn read_text(file: &File) -> Option<String> {
 /// The label in a file.
 pub(super) fn read_label(file: &File) -> Option<Label> {
     Label::parse(&read_text(file)?)
-}
-
-/// Blocks in the kernel, where waiters are served in order, but not for ever: flock(2) has no
-/// limit, so a thread waits, and is left behind when the time is over.
-fn lock_within(file: File, limit: Duration) -> io::Result<Option<File>> {
-    let (send, receive) = channel();
-    std::thread::Builder::new().spawn(move || {
-        let locked = flock::exclusive(&file).map(|()| file);
-        // Nobody listens any more: the file is dropped, and the lock with it.
-        let _ = send.send(locked);
-    })?;
-    match receive.recv_timeout(limit) {
-        Ok(locked) => locked.map(Some),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
-    }
-}
-
-fn stuck(path: &Path) -> StoreError {
-    let holders = crate::local::displaced::holders_of(path);
-    let who = match holders.first() {
-        Some(pid) => format!("process {pid} holds it; if it is stopped: kill -CONT {pid}"),
-        None => "its holder cannot be seen from here".into(),
-    };
-    StoreError::Stuck(format!(
-        "{}: still locked after {} s, though it is held for microseconds only: {who}",
-        path.display(),
-        GATE_LIMIT.as_secs()
-    ))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use baton_protocol::Timestamp;
 
-use super::folder::{Folder, write_text};
+use super::folder::{Folder, Inside, write_text};
 use super::scan::LockedSlot;
 use crate::flock;
 use crate::keeper::{Keeper, Lease, Limit, Orders, lease_path};
@@ -27,6 +27,7 @@ impl LocalHeld {
     /// Labels a slot that was just locked. Only called inside the gate.
     pub(super) fn new(
         folder: &Folder,
+        inside: &Inside,
         locked: LockedSlot,
         index: usize,
         want: &Want,
@@ -36,7 +37,7 @@ impl LocalHeld {
         let (token, since) = (token::fresh(), Timestamp::now());
         // Labels are for people: a full disk must not cost the slot.
         let _ = write_text(&file, &Label::new(bearer, token.clone(), since).line());
-        folder.note_slots(want.slots);
+        folder.note(inside, want.slots, slot);
         let flag_file = folder.flag_path(slot);
         forget_flag(&flag_file);
         let grant = Grant {
@@ -66,7 +67,7 @@ impl Held for LocalHeld {
         &self.grant
     }
 
-    fn keep(&mut self, becomes: bool) -> Result<(), StoreError> {
+    fn keep(&mut self, becomes: bool, limit: Option<Limit>) -> Result<(), StoreError> {
         let start = if becomes {
             Keeper::start_orphan
         } else {
@@ -74,16 +75,21 @@ impl Held for LocalHeld {
         };
         let share = self.file.try_clone();
         let keeper = share.and_then(|file| start(file, &self.grant.token));
-        self.keeper = Some(keeper.map_err(StoreError::Keeper)?);
-        Ok(())
+        let keeper = self.keeper.insert(keeper.map_err(StoreError::Keeper)?);
+        match limit {
+            Some(limit) => keeper
+                .order(&Orders::Limit(limit))
+                .map_err(StoreError::Keeper),
+            None => Ok(()),
+        }
     }
 
-    fn watch(&mut self, pid: u32, limit: Option<Limit>) -> Result<(), StoreError> {
+    fn watch(&mut self, pid: u32) -> Result<(), StoreError> {
         let Some(keeper) = &mut self.keeper else {
             return Ok(());
         };
         let pid = i32::try_from(pid).unwrap_or(i32::MAX);
-        let orders = Orders::Watch { pid, limit };
+        let orders = Orders::Watch { pid };
         keeper.order(&orders).map_err(StoreError::Keeper)
     }
 

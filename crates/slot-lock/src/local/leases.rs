@@ -8,7 +8,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::LocalStore;
 use super::files::failed;
-use super::folder::{Folder, Gate, read_label, write_text};
+use super::folder::{Folder, Inside, read_label, write_text};
+use super::gate::Gate;
 use super::scan::{Claim, look};
 use crate::clock::boot_ms;
 use crate::flock;
@@ -35,8 +36,8 @@ struct Found {
 fn find(store: &LocalStore, token: &str) -> Result<Option<Found>, StoreError> {
     for key in store.keys()? {
         let folder = store.folder(&key);
-        let gate = folder.gate()?;
-        for slot in folder.entries()?.slots {
+        let Inside { gate, entries, .. } = folder.enter()?;
+        for slot in entries.slots {
             let Some(Claim::Held(Some(file))) = look(&folder, slot)? else {
                 continue;
             };

@@ -45,19 +45,27 @@ pub(super) struct Line {
 impl Line {
     /// Joins the queue behind everybody of our class. Only called inside the gate.
     pub(super) fn join(folder: Folder, entries: &Entries, ask: &Ask) -> Result<Self, StoreError> {
-        let ticket = ticket::next(&entries.tickets, ask.bearer.class, boot_ms());
-        let path = folder.ticket_path(ticket);
-        let file = match folder.open(&path) {
-            Ok((file, _)) => {
-                flock::try_exclusive(&file).map_err(|e| failed(&path, "cannot lock", e))?;
-                let label = Label::new(&ask.bearer, String::new(), Timestamp::now());
-                // Only for display.
-                let _ = write_text(&file, &label.line());
-                Some(file)
+        let mut ticket = ticket::next(&entries.tickets, ask.bearer.class, boot_ms());
+        let file = loop {
+            let path = folder.ticket_path(ticket);
+            match folder.open(&path) {
+                Ok((file, made)) => {
+                    let locked = flock::try_exclusive(&file);
+                    if made && locked.map_err(|e| failed(&path, "cannot lock", e))? {
+                        break Some(file);
+                    }
+                    // Somebody inside another gate, whose file was removed, took this number.
+                    ticket.number = ticket.number.saturating_add(1);
+                }
+                Err(StoreError::File { source, .. }) if is_full(&source) => break None,
+                Err(e) => return Err(e),
             }
-            Err(StoreError::File { source, .. }) if is_full(&source) => None,
-            Err(e) => return Err(e),
         };
+        if let Some(file) = &file {
+            let label = Label::new(&ask.bearer, String::new(), Timestamp::now());
+            // Only for display.
+            let _ = write_text(file, &label.line());
+        }
         Ok(Self {
             folder,
             ticket,

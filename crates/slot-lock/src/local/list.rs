@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use super::files::open;
-use super::folder::{Folder, read_label, read_text};
+use super::folder::{Folder, Inside, read_label, read_text};
 use super::scan::{Claim, look};
 use crate::clock::boot_ms;
 use crate::flock;
@@ -23,9 +23,12 @@ pub(super) fn list(folder: &Folder, key: &Key) -> Result<Listing, StoreError> {
     if !folder.path().is_dir() {
         return Ok(listing);
     }
-    let _gate = folder.gate()?;
-    let entries = folder.entries()?;
-    listing.slots = folder.last_slots();
+    let Inside {
+        gate: _gate,
+        record,
+        entries,
+    } = folder.enter()?;
+    listing.slots = record.slots;
     for slot in entries.slots.iter().copied() {
         if let Some(Claim::Held(file)) = look(folder, slot)? {
             listing.held.push(HeldSlot {

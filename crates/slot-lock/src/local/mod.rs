@@ -11,11 +11,13 @@
 mod displaced;
 mod files;
 mod folder;
+mod gate;
 mod held;
 mod leases;
 mod line;
 mod list;
 mod place;
+mod record;
 mod root;
 mod scan;
 
@@ -28,6 +30,7 @@ use self::folder::Folder;
 use self::held::LocalHeld;
 use self::line::{Line, Position};
 use self::place::LocalPlace;
+use self::scan::Scan;
 use crate::clock::boot_ms;
 use crate::key::Key;
 use crate::store::{Ask, Attempt, Held, Listing, Released, Renewed, Store, StoreError};
@@ -53,20 +56,25 @@ impl Store for LocalStore {
         let mut lines = Vec::new();
         for (index, want) in ask.wants.iter().enumerate() {
             let folder = self.folder(&want.key);
-            let gate = folder.gate()?;
-            let entries = folder.entries()?;
-            let position = line::position(&folder, &entries, None, ask, boot_ms())?;
-            if matches!(position, Position::Head)
-                && let scan::Scan::Free(slot) = scan::take(&folder, &entries, want, &ask.bearer)?
-            {
-                let held = LocalHeld::new(&folder, slot, index, want, &ask.bearer);
-                // The queues of earlier candidates are left by dropping their lines.
-                return Ok(Attempt::Taken(Box::new(held) as Box<dyn Held>));
-            }
+            let inside = loop {
+                let inside = folder.enter()?;
+                let position = line::position(&folder, &inside.entries, None, ask, boot_ms())?;
+                if !matches!(position, Position::Head) {
+                    break inside;
+                }
+                match scan::take(&folder, &inside, want, &ask.bearer)? {
+                    Scan::Free(slot) => {
+                        let held = LocalHeld::new(&folder, &inside, slot, index, want, &ask.bearer);
+                        // The queues of earlier candidates are left by dropping their lines.
+                        return Ok(Attempt::Taken(Box::new(held) as Box<dyn Held>));
+                    }
+                    Scan::Again => {}
+                    Scan::Busy(_) => break inside,
+                }
+            };
             if queue {
-                lines.push(Line::join(folder, &entries, ask)?);
+                lines.push(Line::join(folder, &inside.entries, ask)?);
             }
-            drop(gate);
         }
         if queue {
             Ok(Attempt::Queued(Box::new(LocalPlace::new(lines))))

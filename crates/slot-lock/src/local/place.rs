@@ -141,34 +141,45 @@ impl LocalPlace {
         tick: bool,
     ) -> Result<Option<Box<dyn Held>>, StoreError> {
         let Queue { line, waiting } = &mut self.queues[index];
-        let gate = line.folder.gate()?;
-        let entries = line.folder.entries()?;
-        if line.is_lost(&entries) {
-            *line = Line::join(line.folder.clone(), &entries, ask)?;
+        let inside = line.folder.enter()?;
+        let entries = &inside.entries;
+        if line.is_lost(entries) {
+            *line = Line::join(line.folder.clone(), entries, ask)?;
             *waiting = Waiting::Unknown;
         } else if tick {
             line.touch();
         }
         let mine = line.is_ordered().then_some(line.ticket);
-        match position(&line.folder, &entries, mine, ask, boot_ms())? {
+        match position(&line.folder, entries, mine, ask, boot_ms())? {
             Position::Behind(ticket, file) => {
-                drop(gate);
+                drop(inside);
                 let same = matches!(waiting, Waiting::Behind(t, Some(w)) if *t == ticket && !w.has_fired());
                 if !same {
                     *waiting = Waiting::Behind(ticket, Watch::start(file, waker));
                 }
                 Ok(None)
             }
-            Position::Head => match take(&line.folder, &entries, &ask.wants[index], &ask.bearer)? {
+            Position::Head => match take(&line.folder, &inside, &ask.wants[index], &ask.bearer)? {
                 Scan::Free(slot) => {
                     let folder = line.folder.clone();
-                    let held = LocalHeld::new(&folder, slot, index, &ask.wants[index], &ask.bearer);
+                    let held = LocalHeld::new(
+                        &folder,
+                        &inside,
+                        slot,
+                        index,
+                        &ask.wants[index],
+                        &ask.bearer,
+                    );
                     // Leaving the queues inside the gate lets the next one in see us gone.
                     self.queues.clear();
                     Ok(Some(Box::new(held)))
                 }
+                Scan::Again => {
+                    *waiting = Waiting::Unknown;
+                    Ok(None)
+                }
                 Scan::Busy(held) => {
-                    drop(gate);
+                    drop(inside);
                     self.queues[index].watch_slots(held, waker);
                     Ok(None)
                 }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 
-use super::displaced::holders_of_removed;
+use super::displaced::is_held_though_removed;
 use super::files::{failed, is_same, open};
-use super::folder::{Entries, Folder, read_label, write_text};
+use super::folder::{Folder, Inside, read_label, write_text};
 use crate::admission::{allowed, by_count, by_tokens};
 use crate::flock;
 use crate::label::Bearer;
@@ -27,6 +27,8 @@ pub(super) struct LockedSlot {
 pub(super) enum Scan {
     /// A free slot, locked.
     Free(LockedSlot),
+    /// The gate's file was removed meanwhile, so somebody else may be looking as well.
+    Again,
     /// Nobody more may come in; these are held.
     Busy(Vec<u32>),
 }
@@ -39,10 +41,11 @@ pub(super) enum Scan {
 /// look ends there.
 pub(super) fn take(
     folder: &Folder,
-    entries: &Entries,
+    inside: &Inside,
     want: &Want,
     bearer: &Bearer,
 ) -> Result<Scan, StoreError> {
+    let entries = &inside.entries;
     let above = entries.slots.iter().copied().filter(|i| *i >= want.slots);
     let mut above = above.peekable();
     let first_is_enough = above.peek().is_none()
@@ -79,7 +82,8 @@ pub(super) fn take(
         None => Ok(()),
     });
     match (free, admitted) {
-        (Some(slot), Ok(())) => Ok(Scan::Free(slot)),
+        (Some(slot), Ok(())) if folder.is_current(&inside.gate) => Ok(Scan::Free(slot)),
+        (Some(_), Ok(())) => Ok(Scan::Again),
         _ => Ok(Scan::Busy(held)),
     }
 }
@@ -103,10 +107,8 @@ pub(super) fn claim(folder: &Folder, slot: u32) -> Result<Claim, StoreError> {
         if !is_same(&file, &path) {
             continue;
         }
-        if (made || is_displaced(&file)) && !holders_of_removed(&path).is_empty() {
-            // Whoever tries next must look again, so the new file says what happened. When that
-            // cannot be written the next one is held back only by chance; nothing better is known.
-            let _ = write_text(&file, DISPLACED);
+        if (made || is_displaced(&file)) && is_held_though_removed(&path) {
+            mark_displaced(&file);
             return Ok(Claim::Held(None));
         }
         return Ok(Claim::Free(file));
@@ -121,6 +123,12 @@ pub(super) fn look(folder: &Folder, slot: u32) -> Result<Option<Claim>, StoreErr
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(e) => Err(failed(&path, "cannot open", e)),
     }
+}
+
+/// Whoever tries this slot next must look for the holder of the removed file again, so the new file
+/// says what happened. On a full disk nobody will know; there is no better place to write it.
+pub(super) fn mark_displaced(file: &File) {
+    let _ = write_text(file, DISPLACED);
 }
 
 fn is_displaced(file: &File) -> bool {
