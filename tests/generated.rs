@@ -14,14 +14,14 @@ use snapbox::{Data, assert_data_eq};
 mod manual;
 
 /// The six commands as their users meet them.
-fn tools() -> [Command; 4] {
+fn tools() -> [Command; 6] {
     [
-        // baton_vllm_health::command(),
+        baton_vllm_health::command(),
         baton_ctx_estimate::command(),
         baton_slot_lock::command(),
         baton_worker_run::command(),
         baton_handoff_check::command(),
-        // baton_orchestrate::command(),
+        baton_orchestrate::command(),
     ]
 }
 
@@ -147,6 +147,23 @@ fn completions_are_read_by_their_shells() {
                 output.status.success(),
                 "{path}: {}",
                 String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+}
+
+#[test]
+fn hand_wrapped_help_is_not_wrapped_again() {
+    for command in tools() {
+        let name = command.get_name().to_owned();
+        let text = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        for line in text.lines() {
+            assert!(
+                line.chars().count() <= 98,
+                "{name} --help: too long: {line}"
             );
         }
     }

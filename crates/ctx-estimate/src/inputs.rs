@@ -105,7 +105,9 @@ fn standard_input(meters: &[Meter]) -> Result<Subject, Failure> {
     match content {
         Content::Binary => return Err(Failure::input("standard input is binary, not text")),
         Content::Text(text) if text.bytes == 0 => {
-            return Err(Failure::input("standard input is empty"));
+            return Err(Failure::input(
+                "standard input is empty; give files, folders or a text (see ctx-estimate --help)",
+            ));
         }
         Content::Text(text) => add(&mut subject, "standard input".into(), text),
     }

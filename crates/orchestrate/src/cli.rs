@@ -7,7 +7,7 @@ use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
-Exit codes: 0 completed; 1 finished, not completed (gaps stay); 2 usage, or a tree that is not clean;
+Exit codes: 0 completed; 1 finished, not completed (gaps stay); 2 usage, or the tree is not clean;
 3 needs a person (halted, budget spent, review tripped); 69 no server; 75 no slot, or another run
 works here; 78 configuration; 128+N ended by signal N.
 
@@ -19,8 +19,8 @@ Examples:
   orchestrate show | less
   orchestrate halt && orchestrate resume
 
-A run's files are in .orchestrator/runs/ID/: journal.jsonl, report.md, and one folder an attempt with
-all that its stages read and wrote (task.json, command.txt, handoff.json, verdict.json, stderr.log).";
+A run's files are in .orchestrator/runs/ID/: journal.jsonl, report.md, and one folder an attempt
+with all that its stages read and wrote (task.json, command.txt, handoff.json, verdict.json, …).";
 
 /// From a goal to integrated, checked work: plan, workers, checks, review, report.
 #[derive(Debug, Parser)]

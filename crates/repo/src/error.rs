@@ -8,7 +8,7 @@ use crate::path::GitPath;
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
     /// There is no repository here; this is never the same as "no changes".
-    #[error("{} is not inside a git repository; run `git init` there, or name one with --repo", .0.display())]
+    #[error("{} is not inside a git repository; run `git init` there, or go to one", .0.display())]
     NotARepository(PathBuf),
     /// The repository has no work tree.
     #[error("{} is in a repository but in no work tree of it (bare, or its git folder); name a work tree", .0.display())]

@@ -14,11 +14,11 @@ Exit codes: 0 ready; 1 not ready; 2 usage; 3 could not be judged; 69 nothing is 
 126 and 127 (cannot be executed, not found).
 
 Examples:
-  vllm-health                                      the servers of the environment and configuration
+  vllm-health                                    the servers of environment and configuration
   vllm-health http://127.0.0.1:8000/v1 --model qwen38 --min-context 16k
-  vllm-health --wait 5m --probe -- make agents     run when ready; BATON_MODEL, OPENAI_BASE_URL, … are set
-  vllm-health --samples 3 --interval 5s            finds an engine that hangs behind a good /health
-  vllm-health --watch 2s                           a live table; JSON Lines into a pipe
+  vllm-health --wait 5m --probe -- make agents   run when ready, with BATON_MODEL, … set
+  vllm-health --samples 3 --interval 5s          finds an engine that hangs behind /health 200
+  vllm-health --watch 2s                         a live table; JSON Lines into a pipe
   vllm-health | jq -r '.providers[0].models[].usable_context'
   vllm-health -q && echo go
 

@@ -1,6 +1,7 @@
 //! Taking a slot: worker-run puts itself under slot-lock unless it is there already.
 
 use std::ffi::OsString;
+use std::io::{Seek as _, Write as _};
 use std::time::Duration;
 
 use baton_cli::{Environment, Failure};
@@ -18,6 +19,16 @@ fn arguments(own: &[OsString], program: OsString, wait: Duration) -> Vec<OsStrin
     let mut args: Vec<OsString> = vec!["--wait".into(), wait.into(), "--".into(), program];
     args.extend(own.iter().skip(1).cloned());
     args
+}
+
+/// Puts what was read from stdin back, so that the program this one becomes can read it again.
+pub(crate) fn give_back_stdin(text: &str) -> Result<(), Failure> {
+    let cannot =
+        |error: std::io::Error| Failure::internal(format!("cannot keep the task aside: {error}"));
+    let mut file = tempfile::tempfile().map_err(cannot)?;
+    file.write_all(text.as_bytes()).map_err(cannot)?;
+    file.rewind().map_err(cannot)?;
+    rustix::stdio::dup2_stdin(file).map_err(|error| cannot(error.into()))
 }
 
 /// Replaces this process by `slot-lock … -- worker-run …`. Returns only if that fails.

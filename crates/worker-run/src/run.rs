@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::harness::budget::Bounds;
 use crate::inputs::{override_limits, task_from_document, task_from_flags};
-use crate::place::{needs_slot, reexec_under_slot_lock};
+use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
 use crate::session::{Checks, Conversation, Events, Job, Ledger, Pack, Session, first, handoff};
 use crate::tools::edits::Seen;
@@ -24,11 +24,10 @@ use crate::tools::worktree::WorkTree;
 /// Runs the tool.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     let env = Environment::from_process();
-    // What can be wrong is said before a slot is waited for.
-    let mut early = match task_from_flags(cli)? {
-        Some(task) => Some(task),
-        None if cli.task.as_ref().is_some_and(|p| p.as_os_str() != "-") => Some(read_task(cli)?),
-        None => None,
+    // What can be wrong is said before a slot is waited for, the task first.
+    let (mut task, from_stdin) = match task_from_flags(cli)? {
+        Some(task) => (task, None),
+        None => read_task(cli)?,
     };
     let repo = Repo::discover(&cli.repo)
         .map_err(|error| Failure::usage(format!("--repo {}: {error}", cli.repo.display())))?;
@@ -42,22 +41,21 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     }
     if needs_slot(&env, cli.model.no_slot, cli.dry_run) {
         loaded.providers()?;
-        let mut limits = early.as_ref().map(|t| t.limits.clone()).unwrap_or_default();
+        let mut limits = task.limits.clone();
         limits.queue_ms = cli
             .limits
             .wait
             .map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
             .or(limits.queue_ms);
         let url = cli.model.base_url.as_ref().map(ToString::to_string);
+        if let Some(text) = from_stdin {
+            give_back_stdin(&text)?;
+        }
         return Err(reexec_under_slot_lock(
             Bounds::new(&limits).queue,
             url.as_deref(),
         ));
     }
-    let mut task = match early.take() {
-        Some(task) => task,
-        None => read_task(cli)?,
-    };
     override_limits(&mut task, &cli.limits);
     let job = job(cli, &env, &loaded, task)?;
     if cli.dry_run {
@@ -66,10 +64,12 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     work(cli, &env, &job, repo, output)
 }
 
-fn read_task(cli: &Cli) -> Result<Task, Failure> {
+/// The task of the document, and the document's text when it came on stdin.
+fn read_task(cli: &Cli) -> Result<(Task, Option<String>), Failure> {
     let file = cli.task.as_deref().filter(|p| p.as_os_str() != "-");
     let text = input::main_document(file, "a task/1 document (or give --prompt)")?;
-    task_from_document(&text)
+    let task = task_from_document(&text)?;
+    Ok((task, file.is_none().then_some(text)))
 }
 
 fn job(cli: &Cli, env: &Environment, loaded: &Loaded, task: Task) -> Result<Job, Failure> {

@@ -1,0 +1,108 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_orchestrate_global_optspecs
+    string join \n json text v/verbose q/quiet schema h/help V/version
+end
+
+function __fish_orchestrate_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_orchestrate_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_orchestrate_using_subcommand
+    set -l cmd (__fish_orchestrate_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -l schema -d 'Print the JSON Schemas of the documents this tool reads and writes'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -s V -l version -d 'Print version'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "run" -d 'Work on a goal in this repository'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "resume" -d 'Go on with a run that was halted, interrupted or killed'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "status" -d 'Say which runs there are and how far each task is'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "show" -d 'Show a run\'s report, also of one that goes on'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "halt" -d 'Ask the run that works here to stop at the next safe point'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "clean" -d 'Remove work trees and branches of ended runs that hold nothing of their own'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "trust" -d 'Trust this repository\'s configuration as it is now'
+complete -c orchestrate -n "__fish_orchestrate_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l from -d 'Work on this plan/1 document instead of asking a planner; `-` reads stdin' -r -F
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-parallel -d 'Workers at once, 1 to 8 [default: the configuration\'s, else 2]' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l rounds -d 'Rounds of work, 1 to 8 [default: the configuration\'s, else 2]' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l queue -d 'How long a worker may wait for a slot' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l wait -d 'How long to wait for another run in this repository' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-requests -d 'Requests to model servers' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-tokens -d 'Tokens, prompt and completion' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-wall -d 'The whole run\'s time' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-cost-usd -d 'Money, where prices are configured' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l review -d 'Review the result before it reaches the branch [default: the configuration\'s, else bounded]' -r -f -a "off\t'None'
+bounded\t'An explicit approval within a bounded number of rounds, else a person'"
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l events -d 'Also write the run\'s events here, as JSON Lines' -r -F
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l one -d 'Ask no planner: one worker gets the goal as it is'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l plan-only -d 'Print the plan and stop'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l dry-run -d 'Check everything, send no request, print what would be worked on first'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l summary -d 'Have a model sum the run up at the end'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l merge-partial -d 'Let integrated work reach the branch although the run has gaps'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l allow-dirty -d 'Start from the last commit although there are uncommitted changes'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l wait -d 'How long to wait for another run in this repository' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l events -d 'Also write the run\'s events here, as JSON Lines' -r -F
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -l watch -d 'Show it again whenever it changes, until Ctrl-C'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -l all -d 'Also the runs that have ended (the last one is always shown)'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand halt" -l now -d 'End the workers at once instead of letting them finish'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand halt" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand halt" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand halt" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand halt" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand halt" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand clean" -l yes -d 'Do it; without this, only say what would be removed'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand clean" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand clean" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand clean" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand clean" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand clean" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand trust" -s h -l help -d 'Print this help'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand trust" -l json -d 'Write JSON, also on a terminal'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand trust" -l text -d 'Write text for people, also into a pipe or file'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand trust" -s v -l verbose -d 'Say more on stderr'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand trust" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "run" -d 'Work on a goal in this repository'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "resume" -d 'Go on with a run that was halted, interrupted or killed'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "status" -d 'Say which runs there are and how far each task is'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "show" -d 'Show a run\'s report, also of one that goes on'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "halt" -d 'Ask the run that works here to stop at the next safe point'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "clean" -d 'Remove work trees and branches of ended runs that hold nothing of their own'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "trust" -d 'Trust this repository\'s configuration as it is now'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand help; and not __fish_seen_subcommand_from run resume status show halt clean trust help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
