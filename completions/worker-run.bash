@@ -23,7 +23,7 @@ _worker__run() {
 
     case "${cmd}" in
         worker__run)
-            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --base-url --model --context --config --no-slot --mode --pack --check-every --steps --wall --output-tokens --wait --events --dry-run --json --text --verbose --quiet --schema --help --version"
+            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --base-url --model --context --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --events --dry-run --json --text --verbose --quiet --schema --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -87,6 +87,10 @@ _worker__run() {
                     ;;
                 --check-every)
                     COMPREPLY=($(compgen -W "step turn end" -- "${cur}"))
+                    return 0
+                    ;;
+                --sandbox)
+                    COMPREPLY=($(compgen -W "full best-effort off" -- "${cur}"))
                     return 0
                     ;;
                 --steps)

@@ -18,6 +18,9 @@ complete -c worker-run -l pack -d 'Files shown in the first message: auto, none,
 complete -c worker-run -l check-every -d 'When the task\'s checks run: after each changing call, each changing answer, or at the end' -r -f -a "step\t'After each call that changed something'
 turn\t'After each answer that changed something'
 end\t'When the model says it is done'"
+complete -c worker-run -l sandbox -d 'How much the kernel must confine commands; what it cannot do stands in the hand-off' -r -f -a "full\t'All borders, or no command runs'
+best-effort\t'At least writes are held back'
+off\t'None'"
 complete -c worker-run -l steps -d 'Turns of the model' -r
 complete -c worker-run -l wall -d 'The whole task, waiting for a slot not counted' -r
 complete -c worker-run -l output-tokens -d 'Tokens of one answer' -r

@@ -10,8 +10,8 @@ use clap::{Parser, ValueEnum};
 const EXAMPLES: &str = "\
 The task is a task/1 document: --task FILE, or stdin, or put together by --prompt and its flags.
 The hand-off (handoff/1) goes to stdout, whatever happens.
-Exit codes: 0 completed; 1 not completed (failed, blocked, overflow, no answer); 2 usage; 3 a budget is spent; 69 server unavailable;
-75 no slot in time; 78 configuration; 124 time limit; 130 Ctrl-C.
+Exit codes: 0 completed; 1 not completed (failed, blocked, overflow, no answer); 2 usage; 3 a
+budget is spent; 69 server unavailable; 75 no slot in time; 78 configuration; 124 time limit; 130 Ctrl-C.
 
 Examples:
   worker-run --task task.json > handoff.json
