@@ -139,7 +139,7 @@ serve() {
         --ctx-size $((slots * context)) --threads "$(nproc)" --cache-ram 512 --jinja --metrics --slots "${args[@]}" \
         >"${LOG:-/dev/null}" 2>&1 9>&- &
     local pid=$!
-    trap 'kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; exit 0' INT TERM HUP
+    trap 'kill "$pid" 2>/dev/null || :; wait "$pid" || :; exit 0' INT TERM HUP
     echo "{\"base_url\":\"http://127.0.0.1:$port/v1\",\"pid\":$pid}"
     wait "$pid" || fail "llama-server ended by itself; LOG=file shows why"
 }
