@@ -127,7 +127,15 @@ fn try_it(
         }
     };
     let client = Client::new(target.endpoint.clone());
-    let result = run_active(&client, &model, &names, what, left, cancel);
+    let result = run_active(
+        &client,
+        provider.server.kind,
+        &model,
+        &names,
+        what,
+        left,
+        cancel,
+    );
     note(provider, &model, &result);
 }
 

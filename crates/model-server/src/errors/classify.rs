@@ -178,7 +178,6 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
         "model is loading",
         "still loading",
         "model_not_loaded",
-        "is not loaded",
         "no models loaded",
     ]) || kind == "model_not_loaded"
         || error.get("code").and_then(Value::as_str) == Some("model_not_loaded")
@@ -205,6 +204,7 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
         "invalid request",
         "not implemented",
         "unsupported",
+        "not supported",
         "invalid_request_error",
         "cannot schedule new futures after shutdown",
     ]) || kind == "invalid_request_error";

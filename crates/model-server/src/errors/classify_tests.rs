@@ -130,6 +130,13 @@ fn r03_no_model_loaded_is_loading() {
 }
 
 #[test]
+fn a_router_that_does_not_load_models_will_not_load_this_one() {
+    let body =
+        r#"{"error":{"code":400,"message":"model is not loaded","type":"invalid_request_error"}}"#;
+    assert_eq!(class_of(400, body), (ErrorClass::Deterministic, false));
+}
+
+#[test]
 fn a_request_that_fails_every_time_is_not_retried() {
     for (status, body) in [
         (
@@ -139,6 +146,10 @@ fn a_request_that_fails_every_time_is_not_retried() {
         (
             500,
             r#"{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: x","type":"server_error"}}"#,
+        ),
+        (
+            500,
+            r#"{"error":{"code":500,"message":"image input is not supported","type":"server_error"}}"#,
         ),
         (422, r#"{"detail":[{"msg":"field required"}]}"#),
         (501, r#"{"error":{"message":"nope"}}"#),

@@ -195,11 +195,15 @@ fn from_words(message: &str) -> Option<Overflow> {
 /// The number right after a label; commas group its digits.
 fn number_after(text: &str, label: &str) -> Option<u64> {
     let (_, rest) = text.split_once(label)?;
-    let digits: String = rest
-        .chars()
-        .take_while(|c| c.is_ascii_digit() || *c == ',')
-        .filter(char::is_ascii_digit)
-        .collect();
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit() && c != ',')
+        .unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(end);
+    // vLLM counts a very long prompt in characters.
+    if after.trim_start().starts_with("character") {
+        return None;
+    }
+    let digits = digits.replace(',', "");
     digits.parse().ok().filter(|n| *n > 0)
 }
 
@@ -295,6 +299,17 @@ mod tests {
     fn vllm_s_at_least_is_the_limit_plus_one_and_not_the_prompt() {
         check(
             &json!({"message": "This model's maximum context length is 4096 tokens. However, your prompt contains at least 4097 input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=4097)", "type": "BadRequestError", "param": "input_tokens", "code": 400}),
+            None,
+            Some(4_096),
+        );
+    }
+
+    #[test]
+    fn vllm_s_characters_are_no_tokens() {
+        check(
+            &json!(
+                "This model's maximum context length is 4096 tokens. However, your prompt contains 1000050 characters (more than 524288 characters, which is the upper bound for 4096 input tokens). Please reduce the length of the input prompt."
+            ),
             None,
             Some(4_096),
         );

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use baton_process::Cancel;
+use baton_protocol::ServerKind;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -46,6 +47,7 @@ const ROOM: u32 = 256;
 /// mismatch.
 pub fn run_active(
     client: &Client,
+    kind: ServerKind,
     model: &str,
     names: &[String],
     what: Active,
@@ -54,7 +56,7 @@ pub fn run_active(
 ) -> ActiveResult {
     let started = Instant::now();
     let clocks = Clocks::all(limit).until(started + limit);
-    let answer = client.chat(&request(model, what), &clocks, cancel, &mut |event| {
+    let answer = client.chat(&request(kind, model, what), &clocks, cancel, &mut |event| {
         // A call need not be finished to prove that calls are enabled.
         match event {
             StreamEvent::Call { name: Some(_), .. } => ControlFlow::Break(()),
@@ -84,7 +86,7 @@ pub fn run_active(
     }
 }
 
-fn request(model: &str, what: Active) -> Value {
+fn request(kind: ServerKind, model: &str, what: Active) -> Value {
     let mut request = json!({
         "model": model,
         "messages": [{"role": "user", "content": "Say ok."}],
@@ -116,6 +118,18 @@ fn request(model: &str, what: Active) -> Value {
     };
     if let (Some(request), Value::Object(more)) = (request.as_object_mut(), more) {
         request.extend(more);
+        // These servers know the switch; others may refuse a field they do not know.
+        let can_switch = matches!(
+            kind,
+            ServerKind::Vllm
+                | ServerKind::SgLang
+                | ServerKind::LlamaCpp
+                | ServerKind::LlamaCppRouter
+        );
+        if can_switch && what != Active::Token {
+            let kwargs = json!({"enable_thinking": false});
+            request.insert("chat_template_kwargs".to_owned(), kwargs);
+        }
     }
     request
 }
@@ -137,6 +151,10 @@ fn judge(
     match what {
         Active::Token => yes("a completion of one token came back"),
         Active::Tools if !answer.tool_calls.is_empty() => yes("a tool call came back"),
+        Active::Tools if answer.truncated => {
+            let message = "tools are accepted, and the tokens did not suffice for a call";
+            (None, message.to_owned())
+        }
         Active::Tools => {
             let message = format!(
                 "tools are accepted, and no call came back, only text ({}): the model does not \

@@ -57,11 +57,23 @@ fn by_models(answers: &Answers) -> Option<ServerKind> {
         ("llama-swap", ServerKind::LlamaSwap),
         ("llama-skein", ServerKind::Skein),
     ] {
-        if owned(owner) {
+        if owned(owner) && !denied(answers, kind) {
             return Some(kind);
         }
     }
     None
+}
+
+/// Whether the routes only this kind has were asked and are not there: the owner is a copy.
+fn denied(answers: &Answers, kind: ServerKind) -> bool {
+    let own: &[&str] = match kind {
+        ServerKind::LmStudio => &["/api/v0/models", "/api/v1/models"],
+        ServerKind::Ollama => &["/api/ps", "/api/tags"],
+        ServerKind::LlamaSwap => &["/running"],
+        _ => return false,
+    };
+    own.iter()
+        .all(|route| answers.status(route).is_some_and(|s| s != 200))
 }
 
 fn by_header(answers: &Answers) -> Option<ServerKind> {

@@ -31,6 +31,8 @@ pub(crate) struct Finding {
     pub(crate) speed: Speed,
     /// Counters that move while the engine works, added up.
     pub(crate) progress: Option<f64>,
+    /// A long prompt is being read: its counters move in steps as long as a batch takes.
+    pub(crate) is_reading: bool,
     /// Numbers worth showing: name and value.
     pub(crate) numbers: Vec<(&'static str, Value)>,
 }
@@ -46,6 +48,7 @@ impl Finding {
             slots: Slots::default(),
             speed: Speed::default(),
             progress: None,
+            is_reading: false,
             numbers: Vec::new(),
         }
     }
@@ -80,6 +83,13 @@ pub(crate) fn limit(model: &mut Model, tokens: Option<u64>, source: ContextSourc
     if model.usable_context.is_none_or(|known| tokens < known) {
         model.usable_context = Some(tokens);
         model.usable_context_source = Some(source);
+    }
+}
+
+/// Lowers a known usable context to the pool. A pool alone is an upper bound and no window.
+pub(crate) fn cap(model: &mut Model) {
+    if model.usable_context.is_some() {
+        limit(model, model.pool_tokens, ContextSource::KvPool);
     }
 }
 

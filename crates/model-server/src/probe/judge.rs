@@ -10,9 +10,12 @@ use serde_json::{Map, Value, json};
 
 use super::answers::Answers;
 use super::detect::detect;
-use super::finding::{Finding, Readiness, free, limit};
+use super::finding::{Finding, Readiness, cap, free, limit};
 use super::kinds;
 use super::trouble::{Trouble, list_error, trouble};
+
+/// The longest a batch of a prompt is believed to take.
+const LONGEST_BATCH: Duration = Duration::from_secs(120);
 
 /// What is known of a provider before it is asked.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +55,7 @@ pub fn judge(asked: &Asked, samples: &[Answers], span: Duration) -> Provider {
     };
     for model in &mut finding.models {
         limit(model, asked.context, ContextSource::Configured);
+        cap(model);
     }
     settle_slots(&mut finding, asked.slots);
     let (state, reason) = match stall {
@@ -155,6 +159,10 @@ fn stalled(findings: &[Finding], span: Duration) -> Option<String> {
             "requests wait and none is being worked on, over {} samples in {seconds:.1} s",
             findings.len()
         ));
+    }
+    // One batch of a long prompt may take half a minute on a CPU, and stalls every slot.
+    if findings.iter().any(|f| f.is_reading) && span < LONGEST_BATCH {
+        return None;
     }
     let runs = |f: &Finding| f.slots.in_flight.is_some_and(|n| n > 0);
     let first = findings.first()?.progress?;

@@ -165,6 +165,32 @@ fn r08_a_counter_that_stands_still_while_something_runs_is_a_stall() {
 }
 
 #[test]
+fn r10_reading_a_long_prompt_is_no_stall() {
+    let reading = |decoded: u32| {
+        let slot = format!(
+            r#"[{{"id":0,"n_ctx":4096,"is_processing":true,"n_prompt_tokens_processed":256,"next_token":[{{"n_decoded":{decoded}}}]}}]"#
+        );
+        Answers::of(&[
+            OK,
+            ("/v1/models", 200, LLAMA_MODELS),
+            ("/props", 200, PROPS),
+            ("/slots", 200, &slot),
+        ])
+    };
+    let state = |decoded: u32, seconds: u64| {
+        let samples = [reading(decoded), reading(decoded)];
+        judge(&Asked::default(), &samples, Duration::from_secs(seconds)).state
+    };
+    assert_eq!(
+        state(0, 4),
+        ServerState::Saturated,
+        "one slot, and it works"
+    );
+    assert_eq!(state(0, 200), ServerState::Stalled);
+    assert_eq!(state(7, 4), ServerState::Stalled);
+}
+
+#[test]
 fn r09_the_signals_are_listed() {
     let provider = judged(&vllm(1, 0, 5));
     for name in [

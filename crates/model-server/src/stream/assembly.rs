@@ -204,8 +204,12 @@ impl Assembly {
             if let Some(function) = delta.get("function_call").filter(|f| f.is_object()) {
                 deltas.extend(self.calls.push_legacy(function));
             }
+            // A whole message needs no index to keep its calls apart.
+            let is_whole = choice.get("delta").is_none();
             for repair in self.calls.take_repairs() {
-                self.note(repair);
+                if !(is_whole && repair == "call_without_index") {
+                    self.note(repair);
+                }
             }
             events.extend(deltas.into_iter().map(|d| StreamEvent::Call {
                 position: d.position,

@@ -20,6 +20,8 @@ struct SlotList {
     busy: Option<u32>,
     window: Option<u64>,
     progress: f64,
+    /// A slot works and has not produced a token yet.
+    is_reading: bool,
 }
 
 pub(super) fn read_single(answers: &Answers) -> Finding {
@@ -47,6 +49,7 @@ pub(super) fn read_single(answers: &Answers) -> Finding {
         .collect();
     finding.slots = slots(props.as_ref(), list.as_ref(), &metrics);
     finding.progress = progress(&metrics, list.as_ref());
+    finding.is_reading = list.as_ref().is_some_and(|l| l.is_reading);
     measured(&mut finding, &metrics);
     if let Some(list) = &list {
         finding.number("slots", Some(list.total));
@@ -139,22 +142,26 @@ fn slot_list(slots: &Value) -> Option<SlotList> {
         .filter(|n| *n > 0)
         .min();
     let field = |slot: &Value, name: &str| slot.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let decoded = |slot: &Value| match slot.get("next_token") {
+        Some(Value::Array(tokens)) => tokens.iter().map(|t| field(t, "n_decoded")).sum(),
+        Some(token) => field(token, "n_decoded"),
+        None => 0.0,
+    };
     let progress = slots
         .iter()
         .map(|slot| {
-            let decoded: f64 = match slot.get("next_token") {
-                Some(Value::Array(tokens)) => tokens.iter().map(|t| field(t, "n_decoded")).sum(),
-                Some(token) => field(token, "n_decoded"),
-                None => 0.0,
-            };
-            decoded + field(slot, "n_prompt_tokens_processed") + field(slot, "id_task")
+            decoded(slot) + field(slot, "n_prompt_tokens_processed") + field(slot, "id_task")
         })
         .sum();
+    let is_reading = slots
+        .iter()
+        .any(|slot| is_busy(slot) == Some(true) && decoded(slot) < 1.0);
     Some(SlotList {
         total,
         busy: busy.and_then(count),
         window,
         progress,
+        is_reading,
     })
 }
 
@@ -291,6 +298,7 @@ pub(super) fn read_router(answers: &Answers) -> Finding {
                 (Some(a), Some(b)) => Some(a + b),
                 (a, b) => a.or(b),
             };
+            finding.is_reading |= list.is_some_and(|l| l.is_reading);
             measured(&mut finding, &metrics);
         }
         if let Some(slots) = parallel_of(entry) {

@@ -53,7 +53,6 @@ pub(super) fn read(answers: &Answers) -> Finding {
             ContextSource::ServedWindow,
         );
         model.pool_tokens = pool.filter(|n| *n > 0);
-        limit(model, pool, ContextSource::KvPool);
     }
     let load = load(answers.json("/get_load").as_ref());
     let running = metrics.count(&["sglang:num_running_reqs"]).or(load.0);

@@ -4,10 +4,10 @@
 //! `/health` stays 200 while the engine hangs; only its counters show that. It does not publish
 //! `max-num-seqs`.
 
-use baton_protocol::{ContextSource, Model, ModelState, ServerKind, Slots};
+use baton_protocol::{Model, ModelState, ServerKind, Slots};
 
 use super::super::answers::Answers;
-use super::super::finding::{Finding, Readiness, limit};
+use super::super::finding::{Finding, Readiness};
 use super::super::list;
 use super::super::prometheus::Metrics;
 use super::{Health, health};
@@ -100,7 +100,6 @@ fn pool(metrics: &Metrics) -> Option<u64> {
 fn with_pool(mut model: Model, state: ModelState, pool: Option<u64>) -> Model {
     model.state = state;
     model.pool_tokens = pool;
-    limit(&mut model, pool, ContextSource::KvPool);
     model
 }
 
