@@ -92,3 +92,31 @@ fn a_request_is_recorded_whole() {
     );
     assert_eq!(record["completion_tokens"], 3);
 }
+
+#[test]
+fn r31_https_with_a_certificate_nobody_knows() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ca.pem");
+    let sim = Sim::start(["--tls".as_ref(), file.as_os_str()]);
+    assert!(
+        sim.base_url.starts_with("https://127.0.0.1:"),
+        "{}",
+        sim.base_url
+    );
+    let url = format!("{}/models", sim.base_url);
+    let curl = |more: &[&str]| {
+        let home = Home::new();
+        Run::program("curl", &home)
+            .args(["-sS", "--max-time", "20"])
+            .args(more)
+            .arg(&url)
+            .run()
+    };
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("r31: skipped; there is no curl");
+        return;
+    }
+    assert_eq!(curl(&[]).code, Some(60));
+    let known = curl(&["--cacert", file.to_str().unwrap()]).code(0);
+    assert_eq!(known.json()["data"][0]["id"], "qwen38");
+}

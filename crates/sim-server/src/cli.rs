@@ -51,6 +51,9 @@ pub(crate) struct Cli {
     /// Serve under this path only, as behind a proxy.
     #[arg(long, value_name = "/PATH", default_value = "", value_parser = prefix, hide_default_value = true)]
     prefix: String,
+    /// Serve HTTPS with a self-signed certificate, which is written to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls: Option<PathBuf>,
     /// Be a server without tool-call parser.
     #[arg(long)]
     no_tools: bool,

@@ -8,6 +8,7 @@ use crate::engine::Stop;
 use crate::fault::{Act, Effect, Fault};
 use crate::http::{self, Request, Response};
 use crate::kinds::{Route, Visit};
+use crate::transport::{Tls, Transport};
 use crate::wire::Body;
 use crate::world::{World, lock};
 use crate::{control, serve};
@@ -18,20 +19,22 @@ const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// A client's connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
-    input: BufReader<TcpStream>,
+    /// The bare socket under it, to look at without reading.
+    socket: TcpStream,
+    input: BufReader<Transport>,
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(KEEP_ALIVE))?;
-        let input = BufReader::new(stream.try_clone()?);
-        Ok(Self { stream, input })
+    pub(crate) fn new(socket: TcpStream, tls: Option<&Tls>) -> io::Result<Self> {
+        socket.set_nodelay(true)?;
+        socket.set_read_timeout(Some(KEEP_ALIVE))?;
+        let input = BufReader::new(Transport::new(socket.try_clone()?, tls)?);
+        Ok(Self { socket, input })
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.stream.write_all(bytes)
+        self.input.get_mut().write_all(bytes)?;
+        self.input.get_mut().flush()
     }
 
     /// Sends some bytes of a body, cut and framed as the body wants it.
@@ -57,21 +60,22 @@ impl Connection {
     /// Makes the coming close a reset.
     pub(crate) fn reset(&self) -> io::Result<()> {
         Ok(rustix::net::sockopt::set_socket_linger(
-            &self.stream,
+            &self.socket,
             Some(Duration::ZERO),
         )?)
     }
 
-    /// Whether the client hung up. A byte that waits to be read means it did not.
+    /// Whether the client hung up. A byte that waits to be read means it did not; but behind TLS
+    /// such a byte belongs to the client's good-bye, for it has nothing else to say now.
     pub(crate) fn is_gone(&self) -> bool {
-        if !self.input.buffer().is_empty() || self.stream.set_nonblocking(true).is_err() {
+        if !self.input.buffer().is_empty() || self.socket.set_nonblocking(true).is_err() {
             return false;
         }
         let mut byte = [0];
-        let peeked = self.stream.peek(&mut byte);
-        let _ = self.stream.set_nonblocking(false);
+        let peeked = self.socket.peek(&mut byte);
+        let _ = self.socket.set_nonblocking(false);
         match peeked {
-            Ok(count) => count == 0,
+            Ok(count) => count == 0 || self.input.get_ref().is_tls(),
             Err(error) => error.kind() != io::ErrorKind::WouldBlock,
         }
     }
@@ -137,13 +141,13 @@ impl Connection {
 }
 
 /// Serves a connection to its end.
-pub(crate) fn serve(stream: TcpStream, world: &World) {
+pub(crate) fn serve(socket: TcpStream, world: &World, tls: Option<&Tls>) {
     // Whatever breaks a connection ends it; there is nobody to tell.
-    let _ = serve_all(stream, world);
+    let _ = serve_all(socket, world, tls);
 }
 
-fn serve_all(stream: TcpStream, world: &World) -> io::Result<()> {
-    let mut connection = Connection::new(stream)?;
+fn serve_all(socket: TcpStream, world: &World, tls: Option<&Tls>) -> io::Result<()> {
+    let mut connection = Connection::new(socket, tls)?;
     while let Some(mut request) = connection.next()? {
         if let Some(path) = request.path.strip_prefix(&world.config.prefix) {
             request.path = path.to_owned();

@@ -94,6 +94,7 @@ mod script;
 mod serve;
 mod template;
 mod tokens;
+mod transport;
 mod wire;
 mod world;
 

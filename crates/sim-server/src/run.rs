@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -17,6 +18,7 @@ use crate::connection;
 use crate::engine::Pace;
 use crate::fault::{self, Switchboard};
 use crate::script::{Script, ScriptError};
+use crate::transport::Tls;
 use crate::world::World;
 
 /// Why the simulator cannot run.
@@ -67,24 +69,33 @@ fn run(cli: &Cli) -> Result<ExitCode, RunError> {
         address: format!("{host}:{port}"),
         source,
     })?;
-    announce(&listener, &world)?;
+    let tls = cli.tls.as_deref().map(certify).transpose()?.map(Arc::new);
+    announce(&listener, &world, tls.is_some())?;
     if cli.until_eof {
         let end = end.clone();
         thread::spawn(move || end_on_eof(&end));
     }
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            spawn(stream, &world);
+            spawn(stream, &world, tls.as_ref());
         }
         let _ = end.send(ExitCode::FAILURE);
     });
     Ok(ended.recv().unwrap_or(ExitCode::FAILURE))
 }
 
+/// Makes a certificate and writes it where a client can read it.
+fn certify(file: &Path) -> io::Result<Tls> {
+    let tls = Tls::self_signed()?;
+    std::fs::write(file, &tls.pem)?;
+    Ok(tls)
+}
+
 /// Says on standard output where the server is: one line, before any request can come.
-fn announce(listener: &TcpListener, world: &World) -> io::Result<()> {
+fn announce(listener: &TcpListener, world: &World, tls: bool) -> io::Result<()> {
+    let scheme = if tls { "https" } else { "http" };
     let address = listener.local_addr()?;
-    let root = format!("http://{address}{}", world.config.prefix);
+    let root = format!("{scheme}://{address}{}", world.config.prefix);
     let line = json!({
         "base_url": format!("{root}/v1"), "root": root, "kind": world.config.kind.name(),
         "models": world.config.models, "pid": std::process::id(),
@@ -94,12 +105,13 @@ fn announce(listener: &TcpListener, world: &World) -> io::Result<()> {
     out.flush()
 }
 
-fn spawn(stream: TcpStream, world: &Arc<World>) {
+fn spawn(stream: TcpStream, world: &Arc<World>, tls: Option<&Arc<Tls>>) {
     let world = Arc::clone(world);
+    let tls = tls.cloned();
     // A connection that gets no thread is dropped, as an overloaded server drops it.
     let _ = thread::Builder::new()
         .stack_size(512 << 10)
-        .spawn(move || connection::serve(stream, &world));
+        .spawn(move || connection::serve(stream, &world, tls.as_deref()));
 }
 
 fn end_on_signal(end: Sender<ExitCode>) -> io::Result<()> {

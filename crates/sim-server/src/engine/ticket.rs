@@ -27,6 +27,8 @@ pub(crate) struct Ticket<'e> {
     model: String,
     slot: Option<usize>,
     finished: bool,
+    /// When the last token was due, so that small delays do not add up.
+    due: Instant,
 }
 
 impl<'e> Ticket<'e> {
@@ -38,6 +40,7 @@ impl<'e> Ticket<'e> {
             model: model.to_owned(),
             slot: None,
             finished: false,
+            due: Instant::now(),
         }
     }
 
@@ -151,7 +154,13 @@ impl<'e> Ticket<'e> {
         for _ in 0..count {
             let time = self.engine.pace.token(state.in_phase(Phase::Decode)) + extra;
             if !time.is_zero() {
-                state = self.pass(state, time, gone)?;
+                // A token that is late by more than a look is not made up for.
+                let now = Instant::now();
+                let last = now
+                    .checked_sub(LOOK)
+                    .map_or(now, |earliest| self.due.max(earliest));
+                self.due = last + time;
+                state = self.pass_until(state, self.due, gone)?;
             }
             loop {
                 let aborted = state.busy_mut(self.id).is_none_or(|busy| busy.aborted);
@@ -281,11 +290,19 @@ impl<'e> Ticket<'e> {
     /// Lets real time pass in naps, looking at the client between them.
     fn pass(
         &self,
-        mut state: MutexGuard<'e, State>,
+        state: MutexGuard<'e, State>,
         time: Duration,
         gone: &mut dyn FnMut() -> bool,
     ) -> Result<MutexGuard<'e, State>, Stop> {
-        let deadline = Instant::now() + time;
+        self.pass_until(state, Instant::now() + time, gone)
+    }
+
+    fn pass_until(
+        &self,
+        mut state: MutexGuard<'e, State>,
+        deadline: Instant,
+        gone: &mut dyn FnMut() -> bool,
+    ) -> Result<MutexGuard<'e, State>, Stop> {
         while let Some(left) = deadline
             .checked_duration_since(Instant::now())
             .filter(|d| !d.is_zero())

@@ -82,7 +82,7 @@ pub(crate) fn list() -> String {
 /// What is not a fault but a way to set the server up.
 const SET_UPS: &str = "\
 # Rows that a set-up rebuilds: R-12 --kind llamacpp-router; R-13 R-15 --kind lmstudio; R-23 R-24 --prefix;
-# R-27 R-28 --host; R-33 --api-key; R-34 --no-tools; R-35 --kind llamacpp; R-36 --unified;
+# R-27 R-28 --host; R-31 --tls; R-33 --api-key; R-34 --no-tools; R-35 --kind llamacpp; R-36 --unified;
 # C-10 C-14 --kind ollama; Q-05 --cancel-lag; Q-08 Q-10 --slots 1 and a script with `hold`; Q-11 --queue-limit.
 ";
 
@@ -104,6 +104,25 @@ mod tests {
                     "{}: {case}",
                     fault.name
                 );
+            }
+        }
+    }
+
+    /// Rows whose input is not something a server does: addresses, proxies and environment of the
+    /// client, its own estimate, or its own order of doing things.
+    const OF_THE_CLIENT: &[&str] = &[
+        "R-21", "R-25", "R-30", "C-15", "C-16", "C-17", "C-18", "C-19", "C-21", "C-22", "Q-01",
+        "Q-14",
+    ];
+
+    #[test]
+    fn every_row_of_the_sections_r_c_s_q_is_a_fault_a_set_up_or_the_clients_own() {
+        let all = list();
+        for (section, rows) in [("R", 40), ("C", 23), ("S", 35), ("Q", 14)] {
+            for row in 1..=rows {
+                let row = format!("{section}-{row:02}");
+                let known = all.contains(&row) || OF_THE_CLIENT.contains(&row.as_str());
+                assert!(known, "{row} is nowhere");
             }
         }
     }

@@ -258,3 +258,6 @@ fn none_if_empty(text: &str) -> Value {
         json!(text)
     }
 }
+
+#[cfg(test)]
+mod tests;

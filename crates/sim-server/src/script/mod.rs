@@ -204,3 +204,35 @@ impl Script {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_script_or_an_error(text in "(?s).{0,80}") {
+            let _ = Script::parse(&text, "test", &|_| Ok(String::new()));
+        }
+    }
+
+    #[test]
+    fn both_notations_mean_the_same() {
+        let toml = "[[rule]]\nwhen.turn = '1..2'\nanswer = { say = 'x', wait = '20ms' }";
+        let json =
+            r#"{"rule": [{"when": {"turn": "1..2"}, "answer": {"say": "x", "wait": "20ms"}}]}"#;
+        let parse = |text| Script::parse(text, "test", &|_| Ok(String::new())).unwrap();
+        assert_eq!(format!("{:?}", parse(toml)), format!("{:?}", parse(json)));
+    }
+
+    #[test]
+    fn a_rule_must_answer_and_in_one_way() {
+        let error = |text| {
+            Script::parse(text, "test", &|_| Ok(String::new()))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(error("[[rule]]\nname = 'a'").contains("rule a of the script has neither"));
+        assert!(error("[[rule]]\nanswer.say = 'x'\n[[rule.step]]\nsay = 'y'").contains("number 1"));
+    }
+}
