@@ -12,6 +12,8 @@ mod explain;
 mod judge;
 mod names;
 mod only_scope;
+#[cfg(test)]
+mod oracle;
 mod report;
 mod rerun;
 mod run;

@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::{Environment, Failure, Output, Redactor, input};
 use baton_process::Cancel;
-use baton_protocol::{ArtifactKind, Exit, Task, TaskId, read_strict};
+use baton_protocol::{ArtifactKind, Exit, Secret, Task, TaskId, read_strict};
 use baton_repo::{Change, ChangeSet, GitPath, Globs, Mode, Repo, RepoError};
 
 use crate::checks::changes::BaseSource;
@@ -154,7 +154,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     let repo = Repo::discover(&cli.repo)
         .map_err(repo_failure)?
         .with_cancel(&cancel);
-    let loaded = load(&env, repo.root(), &ConfigFlags::default())?;
+    let loaded = configuration(&env, &repo, reruns(cli), output);
 
     let (text, found) = read_report(cli, &task.id)?;
     let (base, source) = base(cli, task, found.as_ref().ok());
@@ -164,7 +164,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         .and_then(|b| repo.changes_since(b, hashed))
         .map_err(repo_failure)?;
 
-    let runs = Runs::make(cli, &repo, task, &facts, &env, &cancel, &loaded)?;
+    let runs = Runs::make(cli, &repo, task, &facts, &env, &cancel, loaded.as_ref())?;
     let handoff = found.as_ref().ok().map(|r| &r.handoff);
     let submodules = declared_submodules(&repo, &facts)?;
     let missing: Vec<GitPath> = handoff
@@ -176,7 +176,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         .collect();
     let ignored = repo.ignored(&missing).map_err(repo_failure)?;
     let absent = handoff.map(|h| absent(h, repo.root())).unwrap_or_default();
-    let redactor = redactor(&loaded, &env);
+    let redactor = redactor(loaded.as_ref(), &env);
     let known = Known {
         task,
         owned: &owned,
@@ -259,7 +259,7 @@ impl Runs {
         facts: &ChangeSet,
         env: &Environment,
         cancel: &Cancel,
-        loaded: &Loaded,
+        loaded: Option<&Loaded>,
     ) -> Result<Self, Failure> {
         let mut runs = Self {
             end: None,
@@ -269,7 +269,9 @@ impl Runs {
         let Some(tree) = facts.tree.as_ref().filter(|_| reruns(cli)) else {
             return Ok(runs);
         };
-        let worktree = &loaded.config.worktree;
+        let worktree = loaded
+            .map(|l| l.config.worktree.clone())
+            .unwrap_or_default();
         let copied = worktree.copy.iter().map(std::path::PathBuf::from);
         let copied = copied.filter(|p| repo.root().join(p).exists());
         let with: Vec<_> = cli.with.iter().cloned().chain(copied).collect();
@@ -352,8 +354,27 @@ fn protected(asked: &Protect) -> Result<Globs, Failure> {
     globs(&all, "--protect")
 }
 
-fn redactor(loaded: &Loaded, env: &Environment) -> Redactor {
-    loaded.redactor(env)
+/// The configuration, for the keys to keep out and for preparing scratch copies. The repository's
+/// file is the worker's to break, so a broken one is said and no more: the verdict still stands.
+fn configuration(env: &Environment, repo: &Repo, needed: bool, output: &Output) -> Option<Loaded> {
+    match load(env, repo.root(), &ConfigFlags::default()) {
+        Ok(loaded) => {
+            for note in loaded.notes.iter().filter(|_| needed) {
+                output.note(note);
+            }
+            Some(loaded)
+        }
+        Err(failure) => {
+            output.note(&format!("judging without the configuration: {failure}"));
+            None
+        }
+    }
+}
+
+fn redactor(loaded: Option<&Loaded>, env: &Environment) -> Redactor {
+    let names = ["OPENCODE_VLLM_API_KEY", "OPENAI_API_KEY"];
+    let known = || names.iter().filter_map(|n| env.get(n)).map(Secret::new);
+    loaded.map_or_else(|| Redactor::new(known()), |l| l.redactor(env))
 }
 
 /// What a git error means for the exit code: bad input, or a question without an answer.

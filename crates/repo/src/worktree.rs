@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::error::{RepoError, list};
-use crate::git::Git;
 use crate::path::GitPath;
 use crate::repo::Repo;
 use crate::worktree_list::Worktree;
@@ -159,8 +158,6 @@ impl Repo {
 
     /// Forgets work trees whose folders are gone and that are not locked.
     pub fn worktree_prune(&self) -> Result<(), RepoError> {
-        Git::new(self.root(), ["worktree", "prune"])
-            .ok()
-            .map(|_| ())
+        self.git(["worktree", "prune"]).ok().map(|_| ())
     }
 }

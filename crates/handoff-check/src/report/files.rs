@@ -101,7 +101,7 @@ fn quoted(item: &str) -> Vec<(String, String)> {
     let mut rest = String::new();
     while let Some(name) = parts.next() {
         let between = parts.next().unwrap_or_default();
-        found.extend(path(name));
+        found.extend(bare(name));
         let link = between.trim();
         if !matches!(link, "->" | "→" | "to" | "," | "and" | "=>") {
             rest = std::iter::once(between)
@@ -133,13 +133,17 @@ fn without_verb(item: &str) -> &str {
     if verb && !rest.is_empty() { rest } else { item }
 }
 
-/// A name as git has it: no `./`, no line number, no emphasis.
+/// A name out of a sentence: without emphasis and full stop.
 fn path(name: &str) -> Option<String> {
-    let name = name.trim().trim_matches('*').trim_end_matches(['.', ';']);
+    bare(name.trim().trim_matches('*').trim_end_matches(['.', ';']))
+}
+
+/// A name as git has it: no `./`, no line number.
+fn bare(name: &str) -> Option<String> {
     let name = name.strip_prefix("./").unwrap_or(name);
-    let (bare, suffix) = name.rsplit_once(':').unwrap_or((name, ""));
+    let (stem, suffix) = name.rsplit_once(':').unwrap_or((name, ""));
     let line = !suffix.is_empty() && suffix.chars().all(|c| c.is_ascii_digit() || c == '-');
-    let name = if line { bare } else { name };
+    let name = if line { stem } else { name };
     let name = name.split_once("#L").map_or(name, |(n, _)| n);
     (!name.is_empty()).then(|| name.to_owned())
 }

@@ -8,6 +8,8 @@ mod json;
 mod markdown;
 mod render;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod verification;
 
 use baton_protocol::{Handoff, HandoffStatus, SchemaTag, TaskId, read_value};
@@ -129,10 +131,15 @@ fn from_json(text: &str, task: &TaskId, depth: usize) -> Result<Option<Report>, 
     let mut bad: Vec<NoReport> = Vec::new();
     for (line, value) in &found.objects {
         let Some(form) = form_of(value) else { continue };
-        let issues = match form {
+        let mut issues = match form {
             Form::Envelope => envelope::issues(value),
             _ => handoff_shape::issues(value),
         };
+        let doubled = found.doubled.iter().filter(|(at, _)| at == line);
+        issues.extend(doubled.map(|(_, message)| Issue {
+            path: "$".into(),
+            message: message.clone(),
+        }));
         if issues.is_empty() {
             // Models repeat themselves; the same object twice is one report.
             if !good.iter().any(|(_, _, v)| v == value) {
@@ -260,7 +267,7 @@ fn read(value: &Value, form: Form, alone: bool) -> Result<Report, NoReport> {
 }
 
 /// A hand-off of a task in which nothing is said.
-fn blank(task_id: TaskId) -> Handoff {
+pub(crate) fn blank(task_id: TaskId) -> Handoff {
     Handoff {
         schema: SchemaTag::new(),
         task_id,

@@ -28,6 +28,12 @@ pub(crate) fn always(command: &str) -> Option<String> {
     if last.before == "|" && parts.iter().any(|p| p.text.contains("+o pipefail")) {
         return Some("switches pipefail off and pipes the output".into());
     }
+    if let Some(why) = control_flow(&parts)
+        .or_else(|| buried(&parts))
+        .or_else(|| lists_only(&parts))
+    {
+        return Some(why);
+    }
     let negated = parts.iter().any(|p| p.text.trim_start().starts_with("! "));
     if negated {
         return Some("`!` turns failure into success".into());
@@ -45,6 +51,100 @@ pub(crate) fn in_a_plain_shell(command: &str) -> Option<String> {
             format!("the exit code is that of `{filter}`, not of the command before the pipe")
         })
     })
+}
+
+/// Whether some part ends the line with a failure of its own, or stops it at the first one.
+fn fails_by_itself(parts: &[Part<'_>]) -> bool {
+    let ends = |text: &str| {
+        let mut words = text
+            .split(|c: char| c.is_whitespace() || "{};()".contains(c))
+            .filter(|w| !w.is_empty());
+        let mut last = "";
+        words.any(|word| {
+            let found = word == "false"
+                || (matches!(last, "exit" | "return") && word != "0")
+                || (last == "set" && word.starts_with('-') && word.contains('e'));
+            last = word;
+            found
+        })
+    };
+    parts.iter().any(|p| ends(p.text))
+}
+
+/// `if a; then …; fi` succeeds when `a` fails, and a loop ends with its last round.
+fn control_flow(parts: &[Part<'_>]) -> Option<String> {
+    let first = parts.first()?.text.split_whitespace().next()?;
+    if fails_by_itself(parts) {
+        return None;
+    }
+    match first {
+        "if" => Some("`if` turns the failure of its condition into success".into()),
+        "for" | "while" | "until" => Some(format!(
+            "of a `{first}` loop only the last round counts; add `|| exit 1`"
+        )),
+        _ => None,
+    }
+}
+
+/// `cargo test; cat log`: the exit code is that of what comes after the tests.
+fn buried(parts: &[Part<'_>]) -> Option<String> {
+    let runner = parts.iter().rposition(|p| is_runner(p.text))?;
+    let after = parts
+        .iter()
+        .skip(runner + 1)
+        .position(|p| matches!(p.before, ";" | "\n"))?;
+    let rest = &parts[runner + 1 + after..];
+    let passed_on = rest.iter().any(|p| p.text.contains('$'));
+    let last = rest.last()?.text.trim();
+    let keyword = matches!(
+        last.split_whitespace().next(),
+        Some("done" | "fi" | "esac" | "}")
+    );
+    (!passed_on && !keyword && !fails_by_itself(parts))
+        .then(|| format!("the exit code is that of `{last}`, not of the tests before it"))
+}
+
+/// Whether a command is one that tests or builds.
+fn is_runner(command: &str) -> bool {
+    const RUNNERS: [&str; 24] = [
+        "cargo", "pytest", "py.test", "tox", "nox", "go", "npm", "npx", "yarn", "pnpm", "bun",
+        "jest", "vitest", "mocha", "ctest", "make", "gmake", "ninja", "mvn", "gradle", "gradlew",
+        "rspec", "phpunit", "dotnet",
+    ];
+    let mut words = command.split_whitespace().skip_while(|w| {
+        w.contains('=') || matches!(*w, "env" | "time" | "nice" | "exec" | "command" | "(" | "{")
+    });
+    let first = words
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches(['(', '{']);
+    let name = first.rsplit('/').next().unwrap_or(first);
+    RUNNERS.contains(&name)
+        || (name.starts_with("python")
+            && command.contains("-m ")
+            && (command.contains("pytest") || command.contains("unittest")))
+        || (name == "node" && command.contains("--test"))
+}
+
+/// Flags with which a runner lists or builds its tests and runs none.
+fn lists_only(parts: &[Part<'_>]) -> Option<String> {
+    const FLAGS: [(&str, &str); 8] = [
+        ("cargo", "--no-run"),
+        ("cargo", "--list"),
+        ("pytest", "--collect-only"),
+        ("pytest", "--co"),
+        ("jest", "--listTests"),
+        ("ctest", "-N"),
+        ("make", "-n"),
+        ("make", "--dry-run"),
+    ];
+    let last = parts.last()?;
+    let words: Vec<&str> = last.text.split_whitespace().collect();
+    let (runner, flag) = FLAGS.iter().find(|(runner, flag)| {
+        let names = |w: &&str| w.rsplit('/').next().is_some_and(|n| n == *runner);
+        words.iter().any(names) && words.contains(flag)
+    })?;
+    Some(format!("`{runner} … {flag}` runs no test"))
 }
 
 /// Commands that succeed (or end the line with a fixed code) whatever happened before.
@@ -151,6 +251,13 @@ mod tests {
             "set +o pipefail; cargo test | tail -5",
             "cargo test || /bin/true # best effort",
             "(cargo test) || true",
+            "cargo test; cat test.log",
+            "python -m pytest\nls",
+            "if cargo test; then echo fine; fi",
+            "for t in a b; do pytest $t; done",
+            "cargo test --no-run",
+            "pytest --collect-only -q",
+            "make -n test",
         ] {
             assert!(always(command).is_some(), "{command}");
         }
@@ -185,6 +292,14 @@ mod tests {
             "cargo test || exit 1",
             "for t in a b; do ./t.sh $t || exit 1; done",
             "bash -c 'pytest; echo done' # comment; true",
+            "set -e; cargo test; cat test.log",
+            "pytest; rc=$?; cat test.log; exit $rc",
+            "if ! cargo test; then cat log; exit 1; fi",
+            "pytest || exit 1; ls out",
+            "make build; make test",
+            "cargo build; ./target/debug/x --self-test && cargo test",
+            "test -f a || false",
+            "git log -n 1 && make",
         ] {
             assert_eq!(always(command), None, "{command}");
             assert_eq!(in_a_plain_shell(command), None, "{command}");

@@ -16,9 +16,12 @@ pub(crate) enum Ran {
 pub(crate) fn ran(output: &str) -> Ran {
     let plain = without_colours(output);
     let (mut total, mut seen) = (0, false);
-    for count in plain.lines().filter_map(count) {
-        seen = true;
-        total += count;
+    for line in plain.lines() {
+        if let Some(count) = count(line) {
+            seen = true;
+            total += count;
+        }
+        total = total.saturating_sub(skipped_by_unittest(line));
     }
     match (seen, total) {
         (false, _) => Ran::Unknown,
@@ -82,6 +85,7 @@ fn nextest(line: &str) -> Option<u64> {
 fn pytest(line: &str) -> Option<u64> {
     let text = line.trim_matches(['=', ' ']);
     if text.starts_with("no tests ran in")
+        || (text.contains(" tests collected in ") || text.contains(" test collected in "))
         || text == "no tests collected"
         || text.starts_with("no tests collected")
     {
@@ -106,6 +110,22 @@ fn unittest(line: &str) -> Option<u64> {
         return Some(0);
     }
     after(line, "Ran ").filter(|_| line.contains(" test") && line.contains(" in "))
+}
+
+/// `OK (skipped=3)`: unittest counts skipped tests as run and takes them back here.
+fn skipped_by_unittest(line: &str) -> u64 {
+    let rest = line
+        .trim()
+        .strip_prefix("OK (")
+        .or(line.trim().strip_prefix("FAILED ("));
+    let parts = rest
+        .and_then(|r| r.strip_suffix(')'))
+        .map(|r| r.split(", "));
+    parts
+        .into_iter()
+        .flatten()
+        .find_map(|p| p.strip_prefix("skipped=")?.parse().ok())
+        .unwrap_or(0)
 }
 
 fn go(line: &str) -> Option<u64> {
@@ -173,6 +193,10 @@ fn make(line: &str) -> Option<u64> {
 /// Runners that say plainly when they ran nothing.
 fn others(line: &str) -> Option<u64> {
     let lower = line.to_ascii_lowercase();
+    let listed = lower.ends_with(" benchmarks") && lower.contains(" tests, ");
+    if listed || lower.starts_with("total tests: ") {
+        return Some(0);
+    }
     let nothing = [
         "no tests executed!",
         "no test is available in",
@@ -224,6 +248,10 @@ mod tests {
             "==== 4 skipped in 0.10s ====",
             "Ran 0 tests in 0.000s\n\nOK",
             "NO TESTS RAN",
+            "Ran 3 tests in 0.001s\n\nOK (skipped=3)",
+            "12 tests collected in 0.05s",
+            "src/lib.rs: test\n\n12 tests, 0 benchmarks",
+            "Total Tests: 5",
             "?   \texample.com/p\t[no test files]",
             "ok  \texample.com/p\t0.002s [no tests to run]",
             "# tests 0\n# pass 0\n# fail 0",
@@ -261,6 +289,7 @@ mod tests {
             ("5 passed in 0.01s", 5),
             ("1 passed, 2 warnings in 62.10s (0:01:02)", 1),
             ("Ran 7 tests in 0.002s\n\nOK", 7),
+            ("Ran 7 tests in 0.002s\n\nFAILED (failures=1, skipped=2)", 5),
             ("ok  \texample.com/p\t(cached)", 1),
             (
                 "ok  \texample.com/p\t0.004s\tcoverage: 80.0% of statements\n?   \texample.com/q\t[no test files]",
