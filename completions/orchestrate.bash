@@ -319,7 +319,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__show)
-            opts="-h -v -q --help --json --text --verbose --quiet"
+            opts="-h -v -q --html --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

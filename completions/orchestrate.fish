@@ -76,6 +76,7 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -l json 
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -l text -d 'Write text for people, also into a pipe or file'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -s v -l verbose -d 'Say more on stderr'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand status" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -l html -d 'Write one self-contained HTML page: timeline, tasks, checks, diffs'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -l json -d 'Write JSON, also on a terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand show" -l text -d 'Write text for people, also into a pipe or file'

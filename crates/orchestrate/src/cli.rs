@@ -16,7 +16,7 @@ Examples:
   orchestrate run --plan-only \"Add cursor pagination to GET /api/items\" > plan.json
   orchestrate run --from plan.json
   orchestrate status
-  orchestrate show | less
+  orchestrate show | less ; orchestrate show --html > report.html
   orchestrate halt && orchestrate resume
 
 A run's files are in .orchestrator/runs/ID/: journal.jsonl, report.md, and one folder an attempt
@@ -172,6 +172,9 @@ pub(crate) struct Show {
     /// The run [default: the last one].
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
+    /// Write one self-contained HTML page: timeline, tasks, checks, diffs.
+    #[arg(long, conflicts_with_all = ["json", "text"])]
+    pub(crate) html: bool,
 }
 
 /// `orchestrate halt`.

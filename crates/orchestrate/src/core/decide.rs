@@ -151,6 +151,8 @@ fn stopping(state: &State, busy: &BTreeSet<Act>, stop: &Stop) -> Vec<Step> {
         let moving = state.jobs.iter().filter(|j| j.phase() != Phase::Ready);
         moving
             .filter_map(|job| job_step(state, busy, job))
+            // A worker that was made ready but has no seat yet is not started any more.
+            .filter(|step| !matches!(step, Step::Do(act @ Act::Run(_)) if !busy.contains(act)))
             .collect()
     };
     let status = match stop {
@@ -250,7 +252,7 @@ pub(super) fn schedule(state: &State, busy: &BTreeSet<Act>, jobs: &[&Job]) -> Ve
         .iter()
         .filter(|j| j.phase() == Phase::Running)
         .count();
-    let mut free = seats(state).saturating_sub(running);
+    let mut free = (seats(state) + ahead(state)).saturating_sub(running);
     for job in jobs.iter().filter(|j| j.phase() == Phase::Ready) {
         match waits_for(state, job) {
             Waits::Lost(on) => steps.push(about(
@@ -284,6 +286,13 @@ pub(crate) fn seats(state: &State) -> usize {
     } else {
         state.settings.max_parallel
     }
+}
+
+/// How many workers are made ready beyond those that run, so that a seat does not wait for a work
+/// tree. Where tasks share state, each is made from what the one before left, so none is.
+fn ahead(state: &State) -> usize {
+    let seats = seats(state);
+    if seats == 1 { 0 } else { seats }
 }
 
 enum Waits {

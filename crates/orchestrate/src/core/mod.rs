@@ -3,6 +3,7 @@
 //! Nothing here touches a file, a clock, the environment or a process. The shell performs the steps
 //! and writes what came of them into the journal; after a crash the same fold gives the same state.
 
+pub(crate) mod activity;
 pub(crate) mod budget;
 pub(crate) mod closing;
 pub(crate) mod commit_message;
@@ -11,6 +12,7 @@ pub(crate) mod failure;
 pub(crate) mod fallback;
 pub(crate) mod gate;
 pub(crate) mod glob_overlap;
+pub(crate) mod html;
 pub(crate) mod job;
 pub(crate) mod markdown;
 pub(crate) mod names;

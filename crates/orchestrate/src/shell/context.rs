@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, SyncSender, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use baton_cli::{Environment, Failure, Redactor, config};
 use baton_process::Cancel;
@@ -26,9 +27,34 @@ pub(crate) struct Context {
     pub redactor: Redactor,
     /// Set to end every worker at once.
     pub stop: Cancel,
+    /// Set when no further worker may be started.
+    pub pause: Cancel,
     /// One change to git's work trees at a time.
     trees: Mutex<()>,
+    seats: Seats,
 }
+
+/// The workers that run now.
+#[derive(Debug, Default)]
+struct Seats {
+    taken: Mutex<usize>,
+    changed: Condvar,
+}
+
+/// A worker's seat; it is free again when this is dropped.
+pub(crate) struct Seat<'a>(&'a Seats);
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut taken = self.0.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.saturating_sub(1);
+        drop(taken);
+        self.0.changed.notify_all();
+    }
+}
+
+/// How often a worker that waits for a seat looks whether it still may.
+const LOOK: Duration = Duration::from_millis(200);
 
 impl Context {
     pub(crate) fn new(
@@ -47,8 +73,10 @@ impl Context {
             config,
             env,
             redactor,
+            pause: stop.child(),
             stop,
             trees: Mutex::new(()),
+            seats: Seats::default(),
         }
     }
 
@@ -63,6 +91,34 @@ impl Context {
     /// Holds off other changes to work trees until the guard is dropped.
     pub(crate) fn trees(&self) -> MutexGuard<'_, ()> {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for one of so many seats; none when the run stops before.
+    pub(crate) fn seat(&self, most: usize) -> Option<Seat<'_>> {
+        let mut taken = self
+            .seats
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        while *taken >= most && !self.pause.is_cancelled() {
+            let waited = self.seats.changed.wait_timeout(taken, LOOK);
+            (taken, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        if self.pause.is_cancelled() {
+            return None;
+        }
+        *taken += 1;
+        Some(Seat(&self.seats))
+    }
+
+    /// The seat of a worker that runs already.
+    pub(crate) fn seat_of_running(&self) -> Seat<'_> {
+        *self
+            .seats
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) += 1;
+        Seat(&self.seats)
     }
 
     /// The folder of the run's work trees.

@@ -165,6 +165,9 @@ impl Engine<'_> {
                 self.context.stop.cancel();
             }
         }
+        if self.state.stop.is_some() {
+            self.context.pause.cancel();
+        }
         if self.signals.is_urgent() && !self.context.stop.is_urgent() {
             self.context.stop.cancel();
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_cli::Failure;
+use baton_cli::{Failure, config};
 use baton_process::{Cancel, Capture, Command, sibling};
 use baton_protocol::{Health, Provider, ServerState};
 use baton_repo::{Entry, Repo};
@@ -10,6 +10,31 @@ use baton_repo::{Entry, Repo};
 use crate::core::record::{BudgetLimits, Target};
 
 use super::worktrees::git_failure;
+
+/// What the configuration asks of a run and a run cannot give is refused, not passed over.
+pub(crate) fn configuration(config: &config::Config) -> Result<(), Failure> {
+    if config.run.isolation != config::Isolation::Worktree {
+        return Err(Failure::config(
+            "[run] isolation: only `worktree` is available; remove the line or set it to that",
+        ));
+    }
+    if config.commands.strict_roles {
+        let needed = ["planner", "explore", "implementer", "reviewer"];
+        let missing: Vec<&str> = needed
+            .into_iter()
+            .filter(|role| !config.roles.contains_key(*role))
+            .collect();
+        if !missing.is_empty() {
+            return Err(Failure::config(format!(
+                "[commands] strict_roles = true, and these roles are not configured: {}; \
+                 write [roles.{}] models = [\"PROVIDER/MODEL\"]",
+                missing.join(", "),
+                missing[0]
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// The repository and the branch the result goes to.
 pub(crate) fn target(repo: &Repo) -> Result<Target, Failure> {

@@ -10,6 +10,8 @@ use baton_process::{Command, Identity, Output, Waited, sibling};
 use baton_protocol::{Handoff, HandoffStatus, ReadError, Reservation, Task, Usage};
 use fs2::FileExt as _;
 
+use crate::core::activity::{self, Activity};
+use crate::core::decide;
 use crate::core::job::{Attempt, Job, Start};
 use crate::core::names;
 use crate::core::questions;
@@ -40,8 +42,8 @@ pub(crate) fn run(context: &Context, line: &Line, state: &State, job: &Job) -> R
         .folder()
         .attempt(job.id(), attempt.number, attempt.placement);
     let start = match &attempt.start {
-        Some(start) if started_before(&folder) => {
-            return adopt(context, line, job, start, &folder);
+        Some(_) if started_before(&folder) => {
+            return adopt(context, line, job, &folder);
         }
         Some(start) => start.clone(),
         None => {
@@ -124,7 +126,12 @@ fn begin(
     let task = document(job, attempt, start);
     write_task(folder, &task)?;
     match candidates(context, &task, attempt, folder, &place)? {
-        Candidates::File(file) => spawn(context, state, &task, folder, &place, &file),
+        Candidates::File(file) => {
+            let Some(_seat) = context.seat(decide::seats(state)) else {
+                return Ok(Ended::Stopped);
+            };
+            spawn(context, state, &task, folder, &place, &file)
+        }
         Candidates::None(ended) => Ok(ended),
     }
 }
@@ -384,13 +391,8 @@ pub(crate) fn identity(folder: &Path) -> Option<Identity> {
 }
 
 /// Waits for a worker that an earlier orchestrate started. The kernel says whether it lives.
-fn adopt(
-    context: &Context,
-    line: &Line,
-    job: &Job,
-    _start: &Start,
-    folder: &Path,
-) -> Result<(), Failure> {
+fn adopt(context: &Context, line: &Line, job: &Job, folder: &Path) -> Result<(), Failure> {
+    let _seat = context.seat_of_running();
     let log = OpenOptions::new()
         .read(true)
         .write(true)
@@ -517,6 +519,12 @@ fn from_files(context: &Context, folder: &Path, attempt: u32, exit: Option<i32>)
 pub(crate) fn handoff(folder: &Path) -> Result<Handoff, ReadError> {
     let text = std::fs::read_to_string(folder.join(HANDOFF)).unwrap_or_default();
     baton_protocol::read(&text)
+}
+
+/// What the attempt's worker does or did, from its events.
+pub(crate) fn activity(folder: &Path) -> Activity {
+    let events = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    activity::read(&events, reservation(folder).as_ref())
 }
 
 fn reservation(folder: &Path) -> Option<Reservation> {

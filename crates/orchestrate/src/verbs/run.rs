@@ -35,6 +35,7 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
             "`run` is switched off by [commands] run = false",
         ));
     }
+    preflight::configuration(&loaded.config)?;
     let given = cli.from.as_deref().map(plan_file).transpose()?;
     let goal = goal(cli, given.as_ref())?;
     let settings = settings(cli, &loaded.config, given.is_some())?;

@@ -93,6 +93,7 @@ fn row(folder: &RunFolder, job: &Job) -> Value {
     let attempt = job.attempt();
     let files = folder.attempt(job.id(), attempt.number, attempt.placement);
     let running = matches!(job.phase(), Phase::Running);
+    let activity = worker::activity(&files);
     let process = worker::identity(&files).filter(|i| running && i.is_alive());
     let silence = std::fs::metadata(files.join("events.jsonl"))
         .and_then(|m| m.modified())
@@ -103,11 +104,18 @@ fn row(folder: &RunFolder, job: &Job) -> Value {
     json!({
         "task": job.id(),
         "role": job.task.role,
-        "state": stage(job),
+        "state": if running && process.is_none() { "preparing" } else { stage(job) },
         "attempt": attempt.number,
         "pid": process.map(|p| p.pid),
+        "provider": activity.provider,
+        "model": activity.model,
+        "slot": activity.slot.map(|(slot, _)| slot),
+        "slots": activity.slot.map(|(_, slots)| slots),
+        "step": activity.step,
+        "tokens_per_s": activity.tokens_per_s,
+        "context_percent": activity.context_percent,
+        "doing": activity.last.filter(|_| running),
         "silent_ms": silence,
-        "provider": attempt.end.as_ref().and_then(|e| e.provider.clone()),
         "folder": files,
     })
 }
@@ -123,21 +131,39 @@ fn text(runs: &[Value]) -> String {
         let goal: String = word(&run["goal"]).lines().take(1).collect();
         let _ = writeln!(text, "  {}", goal.chars().take(90).collect::<String>());
         for task in run["tasks"].as_array().into_iter().flatten() {
-            let pid = task["pid"]
-                .as_u64()
-                .map_or(String::new(), |p| format!("pid {p}"));
-            let silent = task["silent_ms"]
-                .as_u64()
-                .map_or(String::new(), |ms| format!("silent {} s", ms / 1000));
-            let _ = writeln!(
-                text,
-                "  {:<24} {:<12} {:<12} {pid:<10} {silent:<12} {}",
-                word(&task["task"]),
-                word(&task["role"]),
-                word(&task["state"]),
-                word(&task["folder"]),
-            );
+            let _ = writeln!(text, "  {}", line(task));
         }
     }
     text
+}
+
+/// A task on one line: what and how far, and for one that runs its process, place and pace.
+fn line(task: &Value) -> String {
+    let word = |key: &str| task[key].as_str().unwrap_or_default().to_owned();
+    let mut parts = vec![format!(
+        "{:<20} {:<12} {:<10}",
+        word("task"),
+        word("role"),
+        word("state")
+    )];
+    if let Some(pid) = task["pid"].as_u64() {
+        parts.push(format!("pid {pid}"));
+    }
+    if let (Some(slot), Some(slots)) = (task["slot"].as_u64(), task["slots"].as_u64()) {
+        parts.push(format!("{} slot {}/{slots}", word("provider"), slot + 1));
+    }
+    if let Some(step) = task["step"].as_u64().filter(|n| *n > 0) {
+        parts.push(format!("step {step}"));
+    }
+    if let Some(rate) = task["tokens_per_s"].as_f64() {
+        parts.push(format!("{rate:.0} tok/s"));
+    }
+    if let Some(percent) = task["context_percent"].as_u64() {
+        parts.push(format!("context {percent} %"));
+    }
+    if let Some(ms) = task["silent_ms"].as_u64() {
+        parts.push(format!("silent {} s", ms / 1000));
+    }
+    parts.push(word("folder"));
+    parts.join("  ")
 }

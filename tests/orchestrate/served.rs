@@ -1,0 +1,282 @@
+//! The whole pipe: orchestrate, the real tools, and a simulated server with a scripted model.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Ended, Home, Run, Sim, git, repository};
+
+/// A repository, a home, and a server whose model follows a script.
+struct Pipe {
+    home: Home,
+    repo: tempfile::TempDir,
+    sim: Sim,
+}
+
+/// A rule for one task, found by its words: the calls of each turn.
+fn rule(name: &str, first: &str, turns: &[Value]) -> Value {
+    let steps: Vec<Value> = turns.iter().map(|calls| json!({"calls": calls})).collect();
+    json!({"name": name, "when": {"first": first}, "step": steps})
+}
+
+fn done(outcome: &str) -> Value {
+    json!([{"done": outcome}])
+}
+
+fn result(outcome: &str, result: &Value) -> Value {
+    json!([{"done": outcome, "with": {"result": result}}])
+}
+
+fn write(path: &str, content: &str) -> Value {
+    json!([{"write": path, "content": content}])
+}
+
+fn planner(plan: &Value) -> Value {
+    rule(
+        "planner",
+        "Plan the work on this goal",
+        &[result("planned", plan)],
+    )
+}
+
+fn approve() -> Value {
+    let mut rule = rule("reviewer", "Review this change", &[json!([])]);
+    rule["step"][0]["calls"] = result(
+        "fine",
+        &json!({
+            "schema": "review/1", "nonce": "{{between:`nonce` \"|\"}}",
+            "head": "{{between:`head` \"|\"}}", "base": "{{between:`base` \"|\"}}",
+            "verdict": "approve", "findings": [],
+            "checks": {"diff": true, "scope": true, "verification": true}
+        }),
+    );
+    rule
+}
+
+impl Pipe {
+    fn new(files: &[(&str, &str)], rules: &[Value]) -> Self {
+        let home = Home::new();
+        let script = home.path().join("script.json");
+        std::fs::write(&script, json!({"rule": rules}).to_string()).unwrap();
+        let sim = Sim::start(["--script".into(), script.into_os_string()]);
+        Self {
+            home,
+            repo: repository(files),
+            sim,
+        }
+    }
+
+    fn run(&self, goal: &str) -> Ended {
+        self.orchestrate(&["run", goal])
+    }
+
+    fn orchestrate(&self, args: &[&str]) -> Ended {
+        Run::tool("orchestrate", &self.home)
+            .args(args)
+            .cwd(self.repo.path())
+            .server(&self.sim.base_url)
+            .run()
+    }
+
+    fn path(&self) -> &Path {
+        self.repo.path()
+    }
+
+    fn main(&self) -> Vec<String> {
+        let subjects = git(self.path(), &["log", "--format=%s", "main"]);
+        subjects.lines().map(str::to_owned).collect()
+    }
+
+    fn check(&self, command: &str) {
+        let status = std::process::Command::new("bash")
+            .args(["-c", command])
+            .current_dir(self.path())
+            .status();
+        assert!(status.unwrap().success(), "{command}");
+    }
+}
+
+fn task(id: &str, title: &str, prompt: &str, write: &[&str], verify: &[&str]) -> Value {
+    let verify: Vec<Value> = verify.iter().map(|c| json!({"command": c})).collect();
+    json!({"id": id, "title": title, "prompt": prompt, "scope": {"write": write},
+           "verify": verify, "narrower": format!("Only the first half of {id}.")})
+}
+
+#[test]
+fn the_seed_s_parse_refactor_with_tests() {
+    let before = "count() { cat \"$1\" > all; wc -l < all; rm all; }\n";
+    let after = "count() { wc -l < \"$1\"; }\n";
+    let plan = json!({"direct": false, "tasks": [
+        task("stream", "Stream instead of buffering", "Refactor parse.sh to stream.",
+             &["parse.sh"], &["test -z \"$(grep 'cat ' parse.sh)\""]),
+        task("tests", "Tests for parse.sh", "Write test.sh for count() in parse.sh.",
+             &["test.sh"], &["sh test.sh"]),
+    ]});
+    let test = ". ./parse.sh\nprintf 'a\\nb\\n' > in.tmp\n[ \"$(count in.tmp)\" -eq 2 ]\nr=$?\nrm in.tmp\nexit $r\n";
+    let pipe = Pipe::new(
+        &[("parse.sh", before)],
+        &[
+            planner(&plan),
+            approve(),
+            rule(
+                "stream",
+                "Refactor parse.sh to stream",
+                &[write("parse.sh", after), done("it streams")],
+            ),
+            rule(
+                "tests",
+                "Write test.sh",
+                &[write("test.sh", test), done("tests written")],
+            ),
+        ],
+    );
+    let report = pipe
+        .run("Refactor parse.sh to stream instead of buffering, add tests for it")
+        .code(0)
+        .json();
+    assert_eq!(report["status"], "completed", "{report:#}");
+    pipe.check("sh test.sh");
+    assert_eq!(git(pipe.path(), &["status", "--porcelain"]), "");
+    assert_eq!(pipe.main().len(), 3);
+}
+
+#[test]
+fn the_seed_s_race_fix_reproduces_first() {
+    let plan = json!({"direct": false, "depends": [["reproduce", "fix"]], "tasks": [
+        task("reproduce", "A test that shows the race", "Write race.sh that fails while lock.sh does not lock.",
+             &["race.sh"], &["test -f race.sh"]),
+        task("fix", "Lock", "Make lock.sh lock so that race.sh passes.",
+             &["lock.sh"], &["sh race.sh"]),
+    ]});
+    let pipe = Pipe::new(
+        &[("lock.sh", "echo open\n")],
+        &[
+            planner(&plan),
+            approve(),
+            rule(
+                "reproduce",
+                "Write race.sh that fails",
+                &[
+                    write("race.sh", "[ \"$(sh lock.sh)\" = locked ]\n"),
+                    done("reproduced"),
+                ],
+            ),
+            rule(
+                "fix",
+                "Make lock.sh lock",
+                &[write("lock.sh", "echo locked\n"), done("fixed")],
+            ),
+        ],
+    );
+    pipe.run("Fix the race in session locking and add a regression test first")
+        .code(0);
+    assert_eq!(pipe.main(), ["Lock", "A test that shows the race", "start"]);
+    pipe.check("sh race.sh");
+}
+
+#[test]
+fn the_seed_s_trivial_question_fans_out_to_nobody() {
+    let pipe = Pipe::new(
+        &[("README.md", "Port 8080.\n")],
+        &[
+            planner(&json!({"direct": true, "tasks": []})),
+            rule(
+                "answer",
+                "Answer this about the repository",
+                &[
+                    json!([{"read": "README.md"}]),
+                    done("It listens on port 8080 (README.md:1)."),
+                ],
+            ),
+        ],
+    );
+    let ended = pipe
+        .orchestrate(&["run", "Which port does it listen on?", "--text"])
+        .code(0);
+    ended.stdout_has("port 8080");
+    assert_eq!(pipe.main(), ["start"]);
+    assert!(!pipe.path().join(".orchestrator/worktrees").exists());
+}
+
+#[test]
+fn a_failing_worker_one_narrower_retry_and_a_gap_that_stays() {
+    let plan = json!({"direct": false, "tasks": [
+        task("good", "Good", "Write good.txt.", &["good.txt"], &["test -f good.txt"]),
+        task("bad", "Bad", "Write bad.txt.", &["bad.txt"], &["test -f bad.txt"]),
+    ]});
+    let pipe = Pipe::new(
+        &[("README.md", "x\n")],
+        &[
+            planner(&plan),
+            rule(
+                "good",
+                "Write good.txt.",
+                &[write("good.txt", "x\n"), done("written")],
+            ),
+            rule("bad", "Write bad.txt.", &[done("I wrote it, trust me")]),
+        ],
+    );
+    let ended = pipe
+        .orchestrate(&["run", "Write good.txt and bad.txt", "--rounds", "1"])
+        .code(1);
+    let report = ended.json();
+    assert_eq!(report["status"], "incomplete", "{report:#}");
+    let attempts = report["rounds"][0]["tasks"].as_array().unwrap().iter();
+    assert_eq!(attempts.filter(|t| t["task"] == "bad").count(), 2);
+    assert_eq!(pipe.main(), ["start"], "nothing reaches the branch");
+    assert_eq!(git(pipe.path(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_gap_is_planned_again_in_round_two() {
+    let first = json!({"direct": false, "tasks": [
+        task("page", "Cursor paging", "Write page.txt with cursor.", &["page.txt"], &["grep -q cursor page.txt"]),
+        task("docs", "Docs", "Write docs.txt the hard way.", &["docs.txt"], &["grep -q cursor docs.txt"]),
+    ]});
+    let second = json!({"direct": false, "tasks": [
+        task("docs-again", "Docs", "Write docs.txt the easy way.", &["docs.txt"], &["grep -q cursor docs.txt"]),
+    ]});
+    let mut replan = rule(
+        "replan",
+        "Missing after the first round",
+        &[result("planned", &second)],
+    );
+    replan["when"] = json!({"first": "Missing after the first round"});
+    let pipe = Pipe::new(
+        &[("README.md", "x\n")],
+        &[
+            replan,
+            planner(&first),
+            approve(),
+            rule(
+                "page",
+                "Write page.txt with cursor",
+                &[write("page.txt", "cursor\n"), done("paged")],
+            ),
+            rule(
+                "easy",
+                "Write docs.txt the easy way",
+                &[write("docs.txt", "cursor\n"), done("documented")],
+            ),
+            rule("hard", "Write docs.txt the hard way", &[done("cannot")]),
+            rule("half", "Only the first half of docs", &[done("cannot")]),
+        ],
+    );
+    let report = pipe
+        .run("Add cursor pagination to GET /api/items, keep offset working, update the docs")
+        .code(0)
+        .json();
+    assert_eq!(report["rounds"].as_array().unwrap().len(), 2, "{report:#}");
+    assert_eq!(pipe.main(), ["Docs", "Cursor paging", "start"]);
+}
+
+#[test]
+fn a_model_that_says_nothing_useful_ends_honestly() {
+    // The built-in model reads a file and reports that it changed nothing.
+    let pipe = Pipe::new(&[("calc.py", "def add(a, b):\n    return a - b\n")], &[]);
+    let ended = pipe.run("Fix add() in calc.py").code(1);
+    let report = ended.json();
+    assert_eq!(report["status"], "failed", "{report:#}");
+    assert_eq!(pipe.main(), ["start"]);
+    assert_eq!(git(pipe.path(), &["status", "--porcelain"]), "");
+}
