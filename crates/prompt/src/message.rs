@@ -74,6 +74,7 @@ pub(crate) fn files(shown: &[PackedFile], mode: Mode) -> String {
         let heading = match (writable, mode) {
             (true, Mode::Tools) => "# Files you may change (current content)",
             (false, Mode::Tools) => "# Other files (current content; not yours to change)",
+            (false, _) => "# Only for reference, never reply with these",
             _ => heading,
         };
         let _ = writeln!(out, "\n{heading}");
@@ -111,7 +112,7 @@ pub(crate) fn baseline(runs: &[Baseline]) -> String {
 }
 
 /// The task itself: last, where a small model looks first.
-pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool) -> String {
+pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool, own: &[&str]) -> String {
     let prompt = match (&task.narrower, task.attempt > 1) {
         (Some(narrower), true) => narrower,
         _ => &task.prompt,
@@ -132,11 +133,23 @@ pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool) -> String {
     if role.writes() && !mode.has_tools() {
         // A small model that hears of an easy way out takes it: where a red check decides, the
         // word is not offered.
-        out.push_str(if red {
-            "Reply now with the changed files.\n"
+        let what = match (own, mode) {
+            ([], _) => "with the files you change".to_string(),
+            (files, Mode::Blocks) => {
+                format!("with search/replace blocks for {}", files.join(" or "))
+            }
+            ([file], _) => format!("with the complete new content of {file} and nothing else"),
+            (files, _) => format!(
+                "with the complete new content of each you change: {}",
+                files.join(", ")
+            ),
+        };
+        let end = if red {
+            ""
         } else {
-            "Reply with the changed files; when nothing is left to change, reply with the one word DONE.\n"
-        });
+            "; when nothing is left to change, reply with the one word DONE"
+        };
+        let _ = writeln!(out, "Reply now {what}{end}.");
     }
     if let Some(schema) = &task.result_schema {
         let place = if mode.has_tools() {

@@ -71,6 +71,13 @@ pub fn first_request(inputs: &Inputs<'_>, count: Counter<'_>) -> FirstRequest {
         .unwrap_or_else(|| system_text(inputs.role, inputs.mode))
         .to_string();
     let tools = tool_list(inputs.role, inputs.mode);
+    let own: Vec<&str> = inputs
+        .pack
+        .shown
+        .iter()
+        .filter(|file| file.writable)
+        .map(|file| file.path.as_str())
+        .collect();
     let mut sections = vec![("workplace", message::workplace(inputs.cwd))];
     if let Some(rules) = inputs.rules {
         sections.push(("rules", message::rules(rules)));
@@ -88,6 +95,7 @@ pub fn first_request(inputs: &Inputs<'_>, count: Counter<'_>) -> FirstRequest {
             inputs.role,
             inputs.mode,
             !inputs.baseline.is_empty(),
+            &own,
         ),
     ));
 

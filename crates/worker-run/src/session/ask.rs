@@ -9,7 +9,10 @@ use baton_protocol::{Exit, HandoffStatus};
 use serde_json::{Map, Value, json};
 
 use super::{End, Session};
+use crate::files::path::without_invented_folder;
+use crate::text::blocks::begins_foreign_block;
 use crate::text::repetition::repeating_tail;
+use crate::tools::worktree::Owner;
 
 /// An answer shorter than this is not worth a request.
 const LEAST_OUTPUT: u64 = 128;
@@ -158,16 +161,26 @@ impl Session<'_> {
     /// Sends it. The number is the period of a text that repeats itself without end.
     fn send(&mut self, body: &Value) -> Result<(ChatAnswer, Option<usize>), CallError> {
         let clocks = self.clocks();
-        let mut text = String::new();
+        let (mut text, mut content) = (String::new(), String::new());
         let mut checked = 0;
         let mut period = None;
+        let is_text = !self.talk.mode().has_tools() && self.job.role.writes();
+        let (tree, known) = (&self.tree, &self.known);
+        let is_own = |path: &str| {
+            let path = without_invented_folder(path, known).unwrap_or_else(|| path.to_string());
+            tree.owner(&baton_repo::GitPath::from(path.trim_start_matches("./"))) == Owner::Task
+        };
         let started = Instant::now();
         let mut pieces = 0u64;
         let output = self.output;
         let step = self.ledger.usage.steps + 1;
         let answer = self.client.chat(body, &clocks, self.cancel, &mut |event| {
             match event {
-                StreamEvent::Content(piece) | StreamEvent::Reasoning(piece) => text.push_str(piece),
+                StreamEvent::Content(piece) => {
+                    text.push_str(piece);
+                    content.push_str(piece);
+                }
+                StreamEvent::Reasoning(piece) => text.push_str(piece),
                 StreamEvent::Call { arguments, .. } => text.push_str(arguments),
                 StreamEvent::Prefill { processed, total } => {
                     output.progress(&format!(
@@ -183,6 +196,10 @@ impl Session<'_> {
                     text.len(),
                     started.elapsed().as_secs()
                 ));
+            }
+            // A small model often goes on with files it may not change; that costs minutes.
+            if is_text && content.ends_with('\n') && begins_foreign_block(&content, &is_own) {
+                return ControlFlow::Break(());
             }
             if text.len() >= checked + 200 {
                 checked = text.len();

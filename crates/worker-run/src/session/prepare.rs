@@ -133,15 +133,22 @@ impl Session<'_> {
             json!({"role": self.job.task.role, "base": self.tree.base, "provider": self.job.provider.id,
                    "model": self.job.provider.model, "context_tokens": self.job.provider.context}),
         );
-        let found = gather(self.tree.root(), &self.job.task);
-        self.known.clone_from(&found.paths);
+        self.known = gather(self.tree.root(), &self.job.task).paths;
         if self.job.role.writes() && !self.job.task.verify.is_empty() {
             let start = self.tree.snapshot().map_err(End::failed)?;
             self.run_baseline(&start)?;
         }
+        self.begin(None);
+        Ok(())
+    }
+
+    /// Begins the conversation with the files and the failing checks as they are now.
+    pub(crate) fn begin(&mut self, forced: Option<Mode>) {
+        let found = gather(self.tree.root(), &self.job.task);
+        self.known.clone_from(&found.paths);
         let baseline = self.red_checks();
         let cwd = self.tree.root().display().to_string();
-        let (request, plan) = first(self.job, &cwd, &found, &baseline, None);
+        let (request, plan) = first(self.job, &cwd, &found, &baseline, forced);
         for file in &plan.shown {
             self.seen.note(&file.path, file.text.as_bytes());
             self.ledger.files_read.insert(file.path.clone());
@@ -151,9 +158,8 @@ impl Session<'_> {
             "prompt",
             json!({"parts": request.parts, "tokens": request.tokens()}),
         );
-        let mode = mode(self.job, &plan);
+        let mode = forced.unwrap_or_else(|| mode(self.job, &plan));
         self.talk = Conversation::new(request.messages, request.tools, mode);
-        Ok(())
     }
 
     /// The checks that fail, as the first message shows them.

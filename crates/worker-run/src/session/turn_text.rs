@@ -7,8 +7,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::act::Finished;
-use super::prepare::first;
-use super::{Conversation, End, Session, tokens};
+use super::{End, Session, tokens};
 use crate::files::path::without_invented_folder;
 use crate::harness::guard::{Action, Judgement};
 use crate::harness::stop::Verdict;
@@ -31,7 +30,12 @@ impl Session<'_> {
             return self.read_reply(answer);
         }
         let only = self.only_file();
-        let reply = parse_reply(&answer.content, only.as_deref());
+        let mut reply = parse_reply(&answer.content, only.as_deref());
+        if answer.finish == Finish::Stopped {
+            // We hung up when a block for a file of others began; what came before is whole.
+            reply.problems.clear();
+            self.ledger.repaired("foreign_block_not_awaited");
+        }
         self.talk.push_answer(answer, &[]);
         if answer.finish == Finish::Length && reply.changes.is_empty() {
             let used = answer
@@ -124,9 +128,19 @@ impl Session<'_> {
             )));
         }
         if self.repeated {
-            self.talk.append(REPEATED);
+            self.fresh_start();
         }
         Ok(())
+    }
+
+    /// The same reply twice: what stands in the history is copied again and again, so the next
+    /// question is put anew, with the files and the failing check as they are now, and warmer.
+    fn fresh_start(&mut self) {
+        let heat = self.talk.heat;
+        self.ledger.repaired("asked_anew");
+        self.begin(Some(self.talk.mode()));
+        self.talk.heat = heat.max(1);
+        self.talk.append(REPEATED);
     }
 
     /// The file a reply means.
@@ -207,14 +221,6 @@ impl Session<'_> {
 
     /// Starts over without tools, because the server takes none.
     pub(crate) fn without_tools(&mut self) {
-        let found = baton_prompt::gather(self.tree.root(), &self.job.task);
-        let cwd = self.tree.root().display().to_string();
-        let baseline = self.red_checks();
-        let (mut request, plan) = first(self.job, &cwd, &found, &baseline, Some(Mode::WholeFile));
-        for file in &plan.shown {
-            self.seen.note(&file.path, file.text.as_bytes());
-        }
-        request.tools.clear();
-        self.talk = Conversation::new(request.messages, request.tools, Mode::WholeFile);
+        self.begin(Some(Mode::WholeFile));
     }
 }

@@ -97,6 +97,37 @@ pub(crate) fn parse_reply(reply: &str, only: Option<&str>) -> Reply {
     out
 }
 
+/// Whether a reply that is still being written has begun a block for a file that is not its own,
+/// after at least one complete change: what follows is not worth waiting for.
+pub(crate) fn begins_foreign_block(reply: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
+    let mut open: Option<&str> = None;
+    let mut last_word = "";
+    let mut before = 0;
+    let mut at = 0;
+    for line in reply.split_inclusive('\n') {
+        let text = line.trim_end();
+        match open {
+            Some(fence) if is_closing(text, fence) => open = None,
+            Some(_) => {}
+            None => {
+                if let Some((fence, info)) = opening_fence(text) {
+                    let path = path_in_info(info).or_else(|| path_in_line(last_word));
+                    if path.is_some_and(|path| !is_own(&path)) {
+                        before = at;
+                        open = Some(fence);
+                        break;
+                    }
+                    open = Some(fence);
+                } else if !text.trim().is_empty() {
+                    last_word = text;
+                }
+            }
+        }
+        at += line.len();
+    }
+    open.is_some() && before > 0 && !parse_reply(&reply[..before], None).changes.is_empty()
+}
+
 /// A later whole content of the same file replaces an earlier one: models repeat themselves.
 fn push(changes: &mut Vec<Change>, change: Change) {
     if let Change::Whole { path, .. } = &change {

@@ -1,4 +1,4 @@
-use super::{Change, parse_reply};
+use super::{Change, begins_foreign_block, parse_reply};
 use proptest::prelude::{any, proptest};
 
 fn whole(path: &str, text: &str) -> Change {
@@ -84,6 +84,19 @@ fn commands_for_people_are_no_files() {
 fn the_last_of_several_versions_counts() {
     let reply = "a.py\n```\nx = 1\n```\nOr better:\na.py\n```\nx = 2\n```";
     assert_eq!(parse_reply(reply, None).changes, [whole("a.py", "x = 2\n")]);
+}
+
+#[test]
+fn a_block_for_a_file_of_others_after_a_whole_one_is_noticed_as_it_begins() {
+    let own = |path: &str| path == "a.py";
+    let reply = "a.py\n```python\nx = 1\n```\n\ntest_a.py\n```python\nassert";
+    assert!(begins_foreign_block(reply, &own));
+    assert!(!begins_foreign_block(
+        "a.py\n```python\nx = 1\n```\n\ntest_a.py\n",
+        &own
+    ));
+    assert!(!begins_foreign_block("test_a.py\n```python\nassert", &own));
+    assert!(!begins_foreign_block("a.py\n```python\nx = 1\n", &own));
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(crate) fn cut_off(tokens: u64) -> String {
 }
 
 /// For a reply that is the same as the last one.
-pub(crate) const REPEATED: &str = "This is exactly what you did before, and it did not help. Look at what the check says and do something different.";
+pub(crate) const REPEATED: &str = "The content above is an attempt that fails. Find out from the failing check what is wrong with it, and write something different.";
 
 #[cfg(test)]
 mod tests {
