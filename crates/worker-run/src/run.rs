@@ -16,7 +16,9 @@ use crate::harness::budget::Bounds;
 use crate::inputs::{override_limits, task_from_document, task_from_flags};
 use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
-use crate::session::{Checks, Conversation, Events, Job, Ledger, Pack, Session, first, handoff};
+use crate::session::{
+    Checks, Conversation, Events, Job, Ledger, Pack, Session, Window, first, handoff,
+};
 use crate::tools::edits::Seen;
 use crate::tools::shell::Shell;
 use crate::tools::worktree::WorkTree;
@@ -140,8 +142,8 @@ fn work(
         known: Vec::new(),
         patience: crate::session::Patience::default(),
         repeated: false,
-        learned_window: None,
-        overflow_message: None,
+        seen_attempt: false,
+        window: Window::default(),
         job,
         output,
         cancel: &cancel,
@@ -164,7 +166,7 @@ fn work(
 fn dry_run(job: &Job, repo: &Repo, output: &Output) -> Result<Exit, Failure> {
     let found = gather(repo.root(), &job.task);
     let cwd = repo.root().display().to_string();
-    let (request, plan) = first(job, &cwd, &found, &[], None);
+    let (request, plan) = first(job, &cwd, &found, &[], None, job.provider.context);
     let shown: Vec<&str> = plan.shown.iter().map(|f| f.path.as_str()).collect();
     let document = json!({
         "dry_run": true, "task": job.task.id, "role": job.task.role, "provider": job.provider.id,

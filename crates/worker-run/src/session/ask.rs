@@ -70,19 +70,19 @@ impl Session<'_> {
                    "first_event_ms": answer.timing.first_event_ms, "decode_ms": answer.timing.decode_ms}),
         );
         if let Some(usage) = &answer.usage {
-            match shortfall(estimate, usage, self.job.provider.context) {
-                Some(Shortfall::PromptCut { sent, read }) => {
-                    return Err(End::new(
-                        HandoffStatus::Overflow,
-                        format!(
-                            "the server silently cut the prompt: about {sent} tokens were sent and it read {read}; raise its context"
-                        ),
-                    ));
-                }
-                Some(Shortfall::WindowFull { window }) => self.ledger.note(format!(
+            if cut_silently(estimate, self.talk.last_prompt(), usage.prompt) {
+                return Err(End::new(
+                    HandoffStatus::Overflow,
+                    format!(
+                        "the server silently cut the prompt: about {estimate} tokens were sent and it read {}; raise its context",
+                        usage.prompt
+                    ),
+                ));
+            }
+            if let Some(Shortfall::WindowFull { window }) = shortfall(0, usage, self.window()) {
+                self.ledger.note(format!(
                     "an answer filled the window of {window} tokens to the last one"
-                )),
-                None => {}
+                ));
             }
         }
         self.talk.counted(answer.usage.as_ref());
@@ -99,7 +99,7 @@ impl Session<'_> {
         (room >= LEAST_OUTPUT.min(wish)).then_some(room)
     }
 
-    fn body(&self, max_tokens: u64) -> Value {
+    pub(crate) fn body(&self, max_tokens: u64) -> Value {
         let provider = &self.job.provider;
         let mut body = Map::new();
         if let Some(model) = &provider.model {
@@ -214,7 +214,7 @@ impl Session<'_> {
         Ok((answer, period.filter(|_| stopped)))
     }
 
-    fn clocks(&self) -> Clocks {
+    pub(crate) fn clocks(&self) -> Clocks {
         let end = self.started + self.job.bounds.wall;
         self.job.provider.clocks.clone().until(end)
     }
@@ -258,6 +258,8 @@ impl Session<'_> {
                     return Err(End::new(HandoffStatus::TimedOut, error.message.clone()));
                 }
             }
+            // A proxy's own page for a server that is away or busy passes by itself.
+            ErrorClass::NotApi if error.status.is_some_and(|s| (502..=504).contains(&s)) => {}
             ErrorClass::KeyRejected
             | ErrorClass::UnknownModel
             | ErrorClass::NotApi
@@ -320,6 +322,20 @@ impl Session<'_> {
     }
 }
 
+/// Whether the server read so much less than was sent that it must have cut it.
+///
+/// The history only grows, so a prompt shorter than the last one was cut. The first one can only
+/// be compared with an estimate, which another tokenizer may undercut by half.
+fn cut_silently(estimate: u64, last: Option<u64>, read: u64) -> bool {
+    if read == 0 {
+        return false;
+    }
+    match last {
+        Some(last) => read + 64 < last,
+        None => estimate >= 512 && read * 5 < estimate * 2,
+    }
+}
+
 /// 1, 2, 4, 8, 15, 15 … seconds.
 fn backoff(failed: u32) -> Duration {
     let seconds = 1u64 << failed.saturating_sub(1).min(4);
@@ -328,7 +344,21 @@ fn backoff(failed: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::backoff;
+    use super::{backoff, cut_silently};
+
+    #[test]
+    fn c11_c14_c23_a_prompt_cut_by_the_server_is_seen() {
+        for (sent, read) in [(14_000, 2_051), (160_000, 16_387), (12_526, 4_096)] {
+            assert!(cut_silently(sent, None, read));
+        }
+        assert!(
+            !cut_silently(3_427, None, 1_970),
+            "digits are cheaper for some tokenizers"
+        );
+        assert!(cut_silently(5_000, Some(3_900), 2_048));
+        assert!(!cut_silently(5_000, Some(3_900), 4_100));
+        assert!(!cut_silently(14_000, None, 0), "no usage is no sign");
+    }
 
     #[test]
     fn waits_grow_to_a_bound() {

@@ -21,6 +21,8 @@ pub(crate) struct Conversation {
     pub(crate) no_thinking: bool,
     /// What the server counted, and for how many messages.
     known: Option<(usize, u64)>,
+    /// The prompt of the last request, as the server counted it.
+    last_prompt: Option<u64>,
     /// The tokens of the tools, estimated once.
     tool_tokens: u64,
 }
@@ -105,6 +107,7 @@ impl Conversation {
     pub(crate) fn counted(&mut self, usage: Option<&Usage>) {
         if let Some(usage) = usage {
             self.known = Some((self.messages.len() + 1, usage.total()));
+            self.last_prompt = Some(usage.prompt);
         }
     }
 
@@ -117,6 +120,18 @@ impl Conversation {
             }
             None => self.tool_tokens + self.messages.iter().map(cost).sum::<u64>(),
         }
+    }
+
+    /// The prompt of the last request, as the server counted it.
+    pub(crate) fn last_prompt(&self) -> Option<u64> {
+        self.last_prompt
+    }
+
+    /// Goes on from a shorter history.
+    pub(crate) fn replace(&mut self, messages: Vec<Value>) {
+        self.messages = messages;
+        self.known = None;
+        self.last_prompt = None;
     }
 }
 

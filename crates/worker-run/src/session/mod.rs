@@ -31,6 +31,7 @@ use crate::tools::shell::Shell;
 use crate::tools::worktree::{Owner, WorkTree};
 
 pub(crate) use checks::Checks;
+pub(crate) use compact::Window;
 pub(crate) use conversation::Conversation;
 pub(crate) use events::Events;
 pub(crate) use ledger::Ledger;
@@ -129,10 +130,10 @@ pub(crate) struct Session<'a> {
     pub(crate) patience: Patience,
     /// Whether the newest answer equals the one before.
     pub(crate) repeated: bool,
-    /// A window that an error told.
-    pub(crate) learned_window: Option<u64>,
-    /// The server's words about an overflow.
-    pub(crate) overflow_message: Option<String>,
+    /// Whether the files hold an attempt of the model.
+    pub(crate) seen_attempt: bool,
+    /// What is known of the window.
+    pub(crate) window: Window,
 }
 
 /// How many tokens a text has, estimated.

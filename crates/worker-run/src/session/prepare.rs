@@ -47,8 +47,9 @@ pub(crate) fn first(
     found: &Gathered,
     baseline: &[Baseline],
     forced: Option<Mode>,
+    window: Option<u64>,
 ) -> (FirstRequest, PackPlan) {
-    let plan = plan(job, found, baseline);
+    let plan = plan(job, found, baseline, window);
     let mode = forced.unwrap_or_else(|| mode(job, &plan));
     let rules = found
         .rules
@@ -82,11 +83,8 @@ pub(crate) fn mode(job: &Job, plan: &PackPlan) -> Mode {
     }
 }
 
-fn plan(job: &Job, found: &Gathered, baseline: &[Baseline]) -> PackPlan {
-    let budget = job
-        .provider
-        .context
-        .map_or(PACK_TOKENS, |context| (context / 4).min(PACK_TOKENS));
+fn plan(job: &Job, found: &Gathered, baseline: &[Baseline], window: Option<u64>) -> PackPlan {
+    let budget = window.map_or(PACK_TOKENS, |window| (window / 4).min(PACK_TOKENS));
     match &job.pack {
         Pack::None => PackPlan::default(),
         Pack::Auto => plan_pack(
@@ -148,7 +146,7 @@ impl Session<'_> {
         self.known.clone_from(&found.paths);
         let baseline = self.red_checks();
         let cwd = self.tree.root().display().to_string();
-        let (request, plan) = first(self.job, &cwd, &found, &baseline, forced);
+        let (request, plan) = first(self.job, &cwd, &found, &baseline, forced, self.window());
         for file in &plan.shown {
             self.seen.note(&file.path, file.text.as_bytes());
             self.ledger.files_read.insert(file.path.clone());

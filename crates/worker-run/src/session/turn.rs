@@ -27,6 +27,8 @@ pub(crate) struct Patience {
     nudges_in_a_row: u32,
     nudges: u32,
     refusals: u32,
+    /// How often the question was put anew.
+    pub(crate) anew: u32,
     /// The last answer, to notice a repetition.
     last: Option<String>,
 }
@@ -275,6 +277,13 @@ impl Session<'_> {
             return self.text_turn(answer);
         }
         self.talk.push_answer(answer, &[]);
+        // Many models stop with words when they are finished: facts decide, not the missing call.
+        if self.job.role.writes()
+            && let Verdict::Completed(why) = self.judge(false)?
+        {
+            self.ledger.outcome = answer.content.trim().to_string();
+            return Err(End::new(HandoffStatus::Completed, why));
+        }
         if answer.finish == Finish::Length {
             let used = answer
                 .usage

@@ -14,6 +14,7 @@ use crate::harness::stop::Verdict;
 use crate::text::blocks::{Change, parse_reply};
 use crate::text::feedback::{NUDGE_TEXT, REPEATED, cut_off};
 use crate::tools::edits::{Made, edit, write};
+use crate::tools::worktree::Owner;
 
 /// Whether a reply names files with their content.
 pub(crate) fn has_files(content: &str) -> bool {
@@ -105,6 +106,7 @@ impl Session<'_> {
     }
 
     fn settle_reply(&mut self, action: Action) -> Result<(), End> {
+        self.seen_attempt |= action.changed;
         let stop = match self.guard.judge(action) {
             Judgement::Stop(why) => Some(why),
             Judgement::Warn(words) => {
@@ -127,30 +129,60 @@ impl Session<'_> {
                 "the model goes round in circles: {why}"
             )));
         }
-        if self.repeated {
+        // What stands in the history is copied again and again by a model that repeats whole files
+        // (measured: 10 of 14 second answers were the same bytes), so each attempt is asked anew.
+        if self.repeated || self.talk.mode() == Mode::WholeFile {
             self.fresh_start();
         }
         Ok(())
     }
 
-    /// The same reply twice: what stands in the history is copied again and again, so the next
-    /// question is put anew, with the files and the failing check as they are now, and warmer.
+    /// Puts the question anew, with the files and the failing check as they are now, and warmer.
+    /// What was wrong with the last reply itself is said again.
     fn fresh_start(&mut self) {
-        let heat = self.talk.heat;
-        self.ledger.repaired("asked_anew");
+        self.patience.anew += 1;
+        let last_word = self
+            .talk
+            .messages
+            .last()
+            .and_then(|m| m["content"].as_str())
+            .unwrap_or_default();
+        let refused: Vec<String> = last_word
+            .lines()
+            .filter(|line| line.starts_with("not done") || line.contains("does not end"))
+            .map(ToString::to_string)
+            .collect();
         self.begin(Some(self.talk.mode()));
-        self.talk.heat = heat.max(1);
-        self.talk.append(REPEATED);
+        self.talk.heat = self.patience.anew.min(2);
+        let changed = self.seen_attempt;
+        if changed {
+            self.talk.append(REPEATED);
+        }
+        if !refused.is_empty() {
+            self.talk.append(&format!(
+                "Your last reply was not used: {}",
+                refused.join("; ")
+            ));
+        }
     }
 
     /// The file a reply means.
     fn meant(&mut self, asked: &str) -> Result<String, String> {
         let path = self.inside(asked)?;
-        let Some(known) = without_invented_folder(&path, &self.known) else {
-            return Ok(path);
-        };
-        self.ledger.repaired("invented_folder");
-        Ok(known)
+        if let Some(known) = without_invented_folder(&path, &self.known) {
+            self.ledger.repaired("invented_folder");
+            return Ok(known);
+        }
+        let owner = self.tree.owner(&baton_repo::GitPath::from(path.as_str()));
+        let invented = owner == Owner::Nobody && !self.known.contains(&path);
+        match self.only_file() {
+            // There is only one file it can mean, and what it named does not exist.
+            Some(only) if invented => {
+                self.ledger.repaired("invented_file");
+                Ok(only)
+            }
+            _ => Ok(path),
+        }
     }
 
     fn apply_change(&mut self, change: &Change) -> Result<Made, String> {
@@ -195,7 +227,7 @@ impl Session<'_> {
             _ => {
                 let mut own = self.ledger.files_read.iter().filter(|path| {
                     let path = baton_repo::GitPath::from(path.as_str());
-                    self.tree.owner(&path) == crate::tools::worktree::Owner::Task
+                    self.tree.owner(&path) == Owner::Task
                 });
                 let first = own.next()?;
                 own.next().is_none().then(|| first.clone())
