@@ -266,7 +266,7 @@ fn whole_files_from_a_model_without_tools() {
     let place = Place::new();
     let fixed = CALC.replace("a - b", "a + b");
     let script = format!(
-        "[[rule]]\n[[rule.step]]\nsay = '''calc.py\n```python\n{}```'''\n[[rule.step]]\nsay = '''calc.py\n```python\n{fixed}```'''\n",
+        "[[rule]]\ntimes = 1\nanswer.say = '''calc.py\n```python\n{}```'''\n[[rule]]\nanswer.say = '''calc.py\n```python\n{fixed}```'''\n",
         CALC.replace("a - b", "b - a")
     );
     let sim = place.sim(&script);

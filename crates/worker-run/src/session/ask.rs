@@ -50,7 +50,7 @@ impl Session<'_> {
                        "messages": self.talk.messages.len()}),
             );
             match self.send(&body) {
-                Ok((_, Some(period))) => self.repeats_itself(&mut tries, period)?,
+                Ok((answer, Some(period))) => self.repeats_itself(&answer, &mut tries, period)?,
                 Ok((answer, None)) => return self.accept(answer, estimate),
                 Err(error) => self.failed(&error, &mut tries)?,
             }
@@ -220,7 +220,12 @@ impl Session<'_> {
     }
 
     /// An endless repetition is hung up on; once more, warmer, and then it is over.
-    fn repeats_itself(&mut self, tries: &mut Tries, period: usize) -> Result<(), End> {
+    fn repeats_itself(
+        &mut self,
+        answer: &ChatAnswer,
+        tries: &mut Tries,
+        period: usize,
+    ) -> Result<(), End> {
         tries.repeated += 1;
         self.ledger.repaired("endless_repetition_stopped");
         self.events.emit(
@@ -229,6 +234,16 @@ impl Session<'_> {
             json!({"what": "endless_repetition", "period_bytes": period, "time": tries.repeated}),
         );
         self.talk.heat += 1;
+        let only_thinking = answer.is_empty() && !answer.reasoning.is_empty();
+        if only_thinking {
+            self.talk.no_thinking = true;
+        }
+        if tries.repeated >= 2 && only_thinking {
+            return Err(End::new(
+                HandoffStatus::NoAnswer,
+                "the model thinks in circles and gives no answer",
+            ));
+        }
         if tries.repeated >= 2 {
             return Err(End::failed("the model repeats the same text without end"));
         }
@@ -284,7 +299,20 @@ impl Session<'_> {
         tries.failed += 1;
         let cut = matches!(error.class, ErrorClass::Cut);
         if (cut && tries.failed > 3) || tries.waited >= self.job.bounds.queue {
-            return Err(End::failed(error.message.clone()).with_exit(Exit::Unavailable));
+            // Some servers close the connection on a prompt that is too long.
+            let size = match (cut, self.window()) {
+                (true, Some(window)) => {
+                    format!(
+                        " (the prompt had about {} of {window} tokens)",
+                        self.talk.estimate()
+                    )
+                }
+                (true, None) => format!(" (the prompt had about {} tokens)", self.talk.estimate()),
+                (false, _) => String::new(),
+            };
+            return Err(
+                End::failed(format!("{}{size}", error.message)).with_exit(Exit::Unavailable)
+            );
         }
         let wait = error.retry_after.unwrap_or_else(|| backoff(tries.failed));
         let left = self.job.bounds.wall.saturating_sub(self.started.elapsed());
