@@ -183,3 +183,41 @@ fn a_pipe_from_git_is_a_ci_step() {
     let ended = Run::shell(&script, &case.home).run().code(0);
     assert_eq!(ended.stdout, "");
 }
+
+#[test]
+fn a_new_ignore_rule_hides_no_stray_file() {
+    let case = Case::new(A).owns(&["src/**", ".gitignore"]);
+    case.write("src/a.rs", "2\n")
+        .write(".gitignore", "stray.txt\n")
+        .write("stray.txt", "x\n");
+    let files = ["src/a.rs", ".gitignore"];
+    case.claim(&files)
+        .exit(0)
+        .check("hidden", "warning", "stray.txt");
+    case.flags(&["--strict"])
+        .claim(&files)
+        .exit(1)
+        .check("hidden", "fail", "stray.txt");
+}
+
+#[test]
+fn a_history_that_was_rewritten_is_said() {
+    let case = Case::new(A);
+    case.write("src/a.rs", "2\n");
+    git(case.path(), &["add", "-A"]);
+    git(case.path(), &["commit", "-q", "--amend", "-m", "rewritten"]);
+    case.claim(&["src/a.rs"])
+        .exit(0)
+        .check("base", "warning", "does not descend");
+}
+
+#[test]
+fn absolute_names_in_headings_are_understood() {
+    let case = Case::new(A);
+    case.write("src/a.rs", "2\n");
+    let root = case.path().canonicalize().unwrap();
+    let name = root.join("src/a.rs").display().to_string();
+    case.judge(crate::kit::markdown(&[&name]))
+        .exit(0)
+        .changes("matched", &["src/a.rs"]);
+}

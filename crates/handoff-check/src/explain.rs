@@ -1,7 +1,7 @@
 //! What each check proves, and how.
 
 /// A check's name, what it proves, how.
-pub(crate) const CHECKS: [(&str, &str, &str); 20] = [
+pub(crate) const CHECKS: [(&str, &str, &str); 21] = [
     (
         "report",
         "there is one whole report",
@@ -61,6 +61,11 @@ pub(crate) const CHECKS: [(&str, &str, &str); 20] = [
         "scope",
         "every change is one the task owns",
         "both names of a rename, deletions, modes, links and commits that were undone again; globs of task.scope.write",
+    ),
+    (
+        "hidden",
+        "no ignore rule hides a stray file",
+        "where a .gitignore changed, the files it hides are compared with the scope: a warning",
     ),
     (
         "protected",

@@ -23,6 +23,8 @@ pub(crate) struct Known<'a> {
     pub(crate) submodules: &'a [String],
     /// Claimed files that git ignores.
     pub(crate) ignored: &'a [String],
+    /// Files outside the scope that ignore rules changed by the worker hide from git.
+    pub(crate) hidden: &'a [String],
     /// Named artefacts that are not there.
     pub(crate) absent: &'a [String],
     /// Whether the report is free of keys.
@@ -72,6 +74,7 @@ pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
         changes::names(known.facts),
         changes::embedded(known.facts, known.submodules),
         scope::scope(&outside, touched.len(), known.owned),
+        scope::hidden(known.hidden),
         scope::protected(&touched, known.protected),
     ];
     if let Ok(report) = known.report {

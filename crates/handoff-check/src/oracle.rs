@@ -216,6 +216,7 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
         base: BaseSource::Task,
         submodules: &[],
         ignored: &[],
+        hidden: &[],
         absent: &[],
         clean: true,
         runs: None,

@@ -157,6 +157,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     let loaded = configuration(&env, &repo, reruns(cli), output);
 
     let (text, found) = read_report(cli, &task.id)?;
+    let found = found.map(|r| r.relative_to(&repo.root().to_string_lossy()));
     let (base, source) = base(cli, task, found.as_ref().ok());
     let hashed = reruns(cli) || found.as_ref().is_ok_and(needs_tree);
     let facts = base
@@ -175,6 +176,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         .map(|name| GitPath::from(name.as_str()))
         .collect();
     let ignored = repo.ignored(&missing).map_err(repo_failure)?;
+    let hidden = hidden(&repo, &facts, &owned)?;
     let absent = handoff.map(|h| absent(h, repo.root())).unwrap_or_default();
     let redactor = redactor(loaded.as_ref(), &env);
     let known = Known {
@@ -186,6 +188,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         base: source,
         submodules: &submodules,
         ignored: &ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        hidden: &hidden,
         absent: &absent,
         clean: redactor.text(&text) == text,
         runs: runs.end.as_deref(),
@@ -226,6 +229,21 @@ fn declared_submodules(repo: &Repo, facts: &ChangeSet) -> Result<Vec<String>, Fa
     };
     let paths = repo.submodule_paths(tree.as_str()).map_err(repo_failure)?;
     Ok(paths.iter().map(ToString::to_string).collect())
+}
+
+/// Files that ignore rules of the worker's own hide from git, outside the scope.
+fn hidden(repo: &Repo, facts: &ChangeSet, owned: &Globs) -> Result<Vec<String>, Failure> {
+    let touched = facts.touched();
+    let is_rules = |p: &&GitPath| p.as_bytes().rsplit(|b| *b == b'/').next() == Some(b".gitignore");
+    let rules: Vec<GitPath> = touched.into_iter().filter(is_rules).cloned().collect();
+    if rules.is_empty() {
+        return Ok(Vec::new());
+    }
+    let hidden = repo.hidden_by(&rules).map_err(repo_failure)?;
+    Ok(scope::outside(hidden.iter(), owned)
+        .iter()
+        .map(ToString::to_string)
+        .collect())
 }
 
 /// `--base`, else the task's, else what worker-run recorded, else HEAD.

@@ -30,6 +30,8 @@ pub struct ChangeSet {
     pub committed: Vec<Change>,
     /// The index against the base, where it holds what neither HEAD nor the work tree has.
     pub index_only: Vec<Change>,
+    /// Whether HEAD still descends from what it was at the base (true where that is unknown).
+    pub descends: bool,
     /// HEAD against index and work tree, as git's status has it. Files that were dirty before
     /// the base was recorded are among them.
     pub status: Vec<Entry>,
@@ -116,7 +118,15 @@ impl Repo {
         };
         let index_only = self.index_only(&base, &look)?;
         let committed = self.committed(&base, head.as_ref())?;
+        let descends = match (&base.head, &head) {
+            (HeadAtBase::Commit(start), Some(head)) if start != head => {
+                self.is_ancestor(start.as_str(), head.as_str())?
+            }
+            (HeadAtBase::Commit(_), None) => false,
+            _ => true,
+        };
         Ok(ChangeSet {
+            descends,
             base,
             head,
             tree,

@@ -186,6 +186,34 @@ impl Repo {
         }
     }
 
+    /// The files (or whole folders) that exist and are ignored by a rule in one of these files.
+    pub fn hidden_by(&self, rules: &[GitPath]) -> Result<Vec<GitPath>, RepoError> {
+        let ignored = self
+            .git([
+                "ls-files",
+                "--others",
+                "--ignored",
+                "--exclude-standard",
+                "--directory",
+                "-z",
+            ])
+            .ok()?;
+        if ignored.stdout.is_empty() {
+            return Ok(Vec::new());
+        }
+        let said = self
+            .git(["check-ignore", "--verbose", "-z", "--stdin"])
+            .stdin(ignored.stdout)
+            .said()?;
+        // `source\0line\0pattern\0path\0`
+        let fields: Vec<&[u8]> = said.stdout.split(|b| *b == 0).collect();
+        let records = fields.chunks_exact(4);
+        let ours = records.filter(|r| rules.iter().any(|rule| rule.as_bytes() == r[0]));
+        Ok(ours
+            .map(|r| GitPath::new(r[3].strip_suffix(b"/").unwrap_or(r[3])))
+            .collect())
+    }
+
     /// The paths that `.gitmodules` of a tree or commit declares.
     pub fn submodule_paths(&self, revision: &str) -> Result<Vec<GitPath>, RepoError> {
         let blob = format!("{revision}:.gitmodules");

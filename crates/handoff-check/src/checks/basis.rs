@@ -4,11 +4,12 @@ use baton_protocol::Check;
 use baton_repo::{Change, ChangeKind, GitPath};
 
 use super::{list, pass, skipped, warning};
+use crate::verify::masked;
 
 /// Why a file is one the checks rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// A command names it.
+    /// A command runs it.
     Named,
     /// A recorded expectation.
     Golden,
@@ -108,7 +109,7 @@ pub(crate) fn of(path: &GitPath, commands: &[String]) -> Option<Basis> {
         .flat_map(|c| c.split(|c: char| c.is_whitespace() || "'\"();&|=<>".contains(c)))
         .map(|w| w.strip_prefix("./").unwrap_or(w))
         .collect();
-    if words.contains(&text) {
+    if commands.iter().any(|c| masked::programs(c).contains(&text)) {
         return Some(Basis::Named);
     }
     let (folders, name) = text
@@ -169,7 +170,7 @@ pub(crate) fn basis(changes: &[&Change], commands: &[String], scope: &[String]) 
                 continue;
             }
             let why = match basis {
-                Basis::Named => "a command names it",
+                Basis::Named => "a command runs it",
                 Basis::Golden => "a recorded expectation",
                 Basis::Test => "a test",
                 Basis::Setup => "it decides what a command runs",
@@ -223,6 +224,13 @@ mod tests {
         let basis = |p: &str| of(&GitPath::from(p), &commands);
         assert_eq!(basis("scripts/check.sh"), Some(Basis::Named));
         assert_eq!(basis("run.py"), Some(Basis::Named));
+        assert_eq!(
+            of(
+                &GitPath::from("src/a.rs"),
+                &["grep -q 2 src/a.rs".to_owned()]
+            ),
+            None
+        );
         assert_eq!(basis("tests/golden/a.txt"), Some(Basis::Golden));
         assert_eq!(basis("src/out.snap"), Some(Basis::Golden));
         assert_eq!(basis("tests/api.rs"), Some(Basis::Test));

@@ -17,6 +17,12 @@ pub(crate) enum BaseSource {
 /// `base`: it is known what the work is measured against.
 pub(crate) fn base(source: BaseSource, facts: &ChangeSet) -> Check {
     let tree = &facts.base.tree;
+    if !facts.descends {
+        return warning(
+            "base",
+            "HEAD does not descend from the base: commits were rewritten, or another branch is checked out",
+        );
+    }
     match (source, &facts.base.head) {
         (BaseSource::Head, _) => warning(
             "base",

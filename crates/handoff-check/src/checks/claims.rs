@@ -67,9 +67,28 @@ fn is_meant(claim: &str, path: &GitPath) -> bool {
     if let Some(folder) = claim.strip_suffix('/') {
         return !folder.is_empty() && path.is_within(folder);
     }
+    if renamed(claim)
+        .is_some_and(|(old, new)| [old, new].iter().any(|n| n.as_bytes() == path.as_bytes()))
+    {
+        return true;
+    }
     claim.starts_with('"')
         && (claim == path.to_string()
             || unquoted(claim.as_bytes()).as_deref() == Some(path.as_bytes()))
+}
+
+/// Both names of `old -> new`, `old => new` or `src/{old => new}/x`, as git's summaries have them.
+fn renamed(claim: &str) -> Option<(String, String)> {
+    let arrow = [" -> ", " => "].into_iter().find(|a| claim.contains(a))?;
+    if let Some((before, rest)) = claim.split_once('{')
+        && let Some((inside, after)) = rest.split_once('}')
+        && let Some((old, new)) = inside.split_once(arrow)
+    {
+        let join = |part: &str| format!("{before}{part}{after}").replace("//", "/");
+        return Some((join(old), join(new)));
+    }
+    let (old, new) = claim.split_once(arrow)?;
+    Some((old.to_owned(), new.to_owned()))
 }
 
 /// Git's own quoting, as in `"caf\303\251.txt"`, which a worker may copy from `git status`.
@@ -163,6 +182,9 @@ mod tests {
         }
         assert!(is_meant(r#""\"q\".txt""#, &GitPath::from("\"q\".txt")));
         assert!(is_meant("src/", &GitPath::from("src/a.rs")));
+        for claim in ["old -> src/new", "src/{old => new}", "x => src/new"] {
+            assert!(is_meant(claim, &GitPath::from("src/new")), "{claim}");
+        }
         for claim in ["cafe.txt", "", "/", "caf", r#""caf\30""#] {
             assert!(!is_meant(claim, &cafe), "{claim}");
         }

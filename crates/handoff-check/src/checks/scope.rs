@@ -3,7 +3,7 @@
 use baton_protocol::Check;
 use baton_repo::{GitPath, Globs};
 
-use super::{count, fail, list, pass};
+use super::{count, fail, list, pass, warning};
 
 /// Folders no task may touch: git's own, and the state of the tools.
 pub(crate) const ALWAYS_PROTECTED: [&str; 3] = [".git", "**/.git", ".orchestrator"];
@@ -56,6 +56,21 @@ pub(crate) fn scope(outside: &[&GitPath], all: usize, owned: &Globs) -> Check {
         fail(
             "scope",
             format!("outside the scope ({globs}): {}", list(outside)),
+        )
+    }
+}
+
+/// `hidden`: the worker's own ignore rules do not hide what it may not write.
+pub(crate) fn hidden(names: &[String]) -> Check {
+    if names.is_empty() {
+        pass("hidden", "no file is hidden by a new ignore rule")
+    } else {
+        warning(
+            "hidden",
+            format!(
+                "outside the scope, and hidden by ignore rules the worker changed: {}",
+                list(names)
+            ),
         )
     }
 }

@@ -60,8 +60,20 @@ pub(crate) fn is_none(item: &str) -> bool {
 
 /// The files an author lists. Both names of `old -> new` count.
 pub(crate) fn parse(text: &str) -> Vec<FileNote> {
+    let indent = |l: &&str| l.len() - l.trim_start().len();
+    let bullets = text
+        .lines()
+        .filter(|l| l.trim_start().starts_with(['-', '*', '+']));
+    let outer = bullets.map(|l| indent(&l)).min().unwrap_or(0);
     let mut notes: Vec<FileNote> = Vec::new();
     for item in items(text).filter(|i| !is_none(i)) {
+        // Deeper points say what was done to a file, unless they are nothing but a name.
+        let line = text.lines().find(|l| l.contains(item)).unwrap_or(item);
+        let deeper = indent(&line) > outer + 1;
+        let bare_name = !item.trim_matches('`').contains(char::is_whitespace);
+        if deeper && !bare_name {
+            continue;
+        }
         for (path, scope) in entry(item) {
             if !notes.iter().any(|n| n.path == path) {
                 notes.push(FileNote { path, scope });
@@ -72,9 +84,20 @@ pub(crate) fn parse(text: &str) -> Vec<FileNote> {
 }
 
 fn entry(item: &str) -> Vec<(String, String)> {
+    // A group's title, such as `### New files` or `Modified:`.
+    if item.starts_with('#') || item.trim_end_matches('*').ends_with(':') {
+        return Vec::new();
+    }
     if item.contains('`') {
         return quoted(item);
     }
+    let item = item
+        .trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric())
+        .trim_start();
+    let item = match item.strip_prefix('[').and_then(|i| i.split_once("](")) {
+        Some((name, rest)) => &format!("{name} ({rest}"),
+        None => item,
+    };
     let item = without_verb(item);
     let ends = [" — ", " – ", " - ", ": ", " (", "\t", " | ", ","];
     let end = ends
@@ -88,7 +111,13 @@ fn entry(item: &str) -> Vec<(String, String)> {
         .trim_matches(|c: char| " —–-:(),|\t".contains(c))
         .to_owned();
     let names = name.split(" -> ").flat_map(|n| n.split(" → "));
+    // A bare sentence is no name.
+    let is_name = |n: &&str| {
+        let words = n.split_whitespace().count();
+        words == 1 || (words <= 3 && n.contains(['.', '/']))
+    };
     names
+        .filter(is_name)
         .filter_map(|n| Some((path(n)?, scope.clone())))
         .collect()
 }
@@ -158,7 +187,7 @@ mod tests {
 
     #[test]
     fn lists_as_models_write_them() {
-        let cases: [(&str, &[&str]); 14] = [
+        let cases: [(&str, &[&str]); 20] = [
             (
                 "- `src/a.rs`: fixed the bound\n- `tests/b.rs` (new)",
                 &["src/a.rs", "tests/b.rs"],
@@ -185,6 +214,24 @@ mod tests {
                 &["src/a.rs"],
             ),
             ("```\nsrc/a.rs\n```", &["src/a.rs"]),
+            (
+                "### Modified\n- src/a.rs\n### New files\n- src/b.rs",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            ("Modified:\n- src/a.rs", &["src/a.rs"]),
+            (
+                "- `src/a.rs`\n  - added function foo\n  - uses `bar()`: see there",
+                &["src/a.rs"],
+            ),
+            ("- Changed:\n    - src/a.rs", &["src/a.rs"]),
+            (
+                "- ✅ src/a.rs\n- [src/b.rs](src/b.rs) new",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            (
+                "I changed the following files in this task.\n- src/a.rs",
+                &["src/a.rs"],
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(names(text), expected, "{text}");

@@ -149,6 +149,10 @@ fn headings<'a>(lines: &[&'a str]) -> Vec<Heading<'a>> {
 /// `## Summary`, `**Summary**`, `**Summary:** text`, `Summary: text`, `1. Summary`, `Summary`.
 fn heading(line: &str) -> Option<(Part, &str)> {
     let text = line.trim().trim_start_matches('#').trim_start();
+    // An emoji before a heading is decoration.
+    let text = text
+        .trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric())
+        .trim_start();
     let text = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let text = text
         .trim_start_matches(['.', ')'])
@@ -164,7 +168,10 @@ fn heading(line: &str) -> Option<(Part, &str)> {
     let after = &text[name.len()..];
     let rest = after.trim_start_matches(['*', '_', ':', ' ']);
     let colon = after.trim_start_matches(['*', '_']).starts_with(':');
-    let ends_here = rest.trim().is_empty();
+    let hashed = line.trim_start().starts_with('#');
+    let remark = rest.starts_with('(') && rest.trim_end().ends_with(')');
+    let rest = if hashed && remark { "" } else { rest };
+    let ends_here = !rest.contains(char::is_alphanumeric);
     let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
     // A sentence that begins with one of the words is not a heading.
     let is_heading = if ends_here {

@@ -50,6 +50,22 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// People and models write absolute names, where the other forms forbid them.
+    pub(crate) fn relative_to(mut self, root: &str) -> Self {
+        if self.form == Form::Markdown {
+            for note in &mut self.handoff.files_changed {
+                let inside = note
+                    .path
+                    .strip_prefix(root)
+                    .and_then(|p| p.strip_prefix('/'));
+                if let Some(inside) = inside.map(str::to_owned) {
+                    note.path = inside;
+                }
+            }
+        }
+        self
+    }
+
     /// This report, if it has the one form that was asked for.
     pub(crate) fn only(self, form: Form) -> Result<Self, NoReport> {
         if self.form == form {
@@ -97,7 +113,8 @@ fn join(issues: &[Issue]) -> String {
 /// JSON goes before headings: the plugin's workers write both, and the envelope is the contract.
 /// `task` names the task for a form that does not (headings).
 pub(crate) fn find(text: &str, task: &TaskId) -> Result<Report, NoReport> {
-    if text.trim().is_empty() {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
         return Err(NoReport::Empty);
     }
     if let Some(report) = from_json(text, task, 0)? {
@@ -160,7 +177,7 @@ fn from_json(text: &str, task: &TaskId, depth: usize) -> Result<Option<Report>, 
         return Err(NoReport::Ambiguous(places.collect()));
     }
     if let Some((_, form, value)) = good.pop() {
-        let alone = depth == 0 && serde_json::from_str::<Value>(text).is_ok();
+        let alone = depth == 0 && serde_json::from_str::<Value>(text).is_ok_and(|v| v == value);
         return read(&value, form, alone).map(Some);
     }
     let fewest = |r: &NoReport| match r {

@@ -242,6 +242,8 @@ fn headings_as_models_write_them() {
         "Summary: Did it.\nFiles changed: src/a.rs\nVerification: none\nOpen issues: none",
         "### 1. Summary\nDid it.\n### 2. Files changed\nsrc/a.rs\n### 3. Verification\nNone\n### 4. Open issues\nNone",
         "Work is done.\n\n## Outcome\nDid it.\n## Files\n- src/a.rs\n## Verification\nnone\n## Risks\n- low: x\n## Follow-up\nnone",
+        "## 📝 Summary\nDid it.\n## Files changed (1)\n- `src/a.rs`\n## ✅ Verification\nAll fine.\n## Open issues\nNone",
+        "\u{feff}## Summary\r\nDid it.\r\n## Files changed\r\n- `src/a.rs`\r\n## Verification\r\nNone\r\n## Open issues\r\nNone\r\n",
         "```markdown\n## Summary\nDid it.\n## Files changed\n- `src/a.rs`\n## Verification\nNone\n## Open issues\nNone\n```",
     ] {
         let report = find(text, &task()).unwrap_or_else(|e| panic!("{e}: {text}"));

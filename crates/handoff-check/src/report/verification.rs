@@ -6,7 +6,17 @@ use super::files::{is_none, items};
 
 /// The claimed commands with the claimed results.
 pub(crate) fn parse(text: &str) -> Vec<Claim> {
-    items(text).filter(|i| !is_none(i)).map(claim).collect()
+    items(text)
+        .filter(|i| !is_none(i) && names_a_command(i))
+        .map(claim)
+        .collect()
+}
+
+/// A sentence such as "All tests pass" names none; a command stands in backticks, after `$`, or
+/// begins as commands do.
+fn names_a_command(item: &str) -> bool {
+    let begins = |c: char| c.is_ascii_lowercase() || matches!(c, '.' | '/' | '$');
+    item.contains('`') || item.starts_with(begins)
 }
 
 fn claim(item: &str) -> Claim {
@@ -105,5 +115,6 @@ mod tests {
             );
         }
         assert!(parse("None.").is_empty());
+        assert!(parse("All tests pass.").is_empty());
     }
 }

@@ -104,6 +104,39 @@ fn buried(parts: &[Part<'_>]) -> Option<String> {
         .then(|| format!("the exit code is that of `{last}`, not of the tests before it"))
 }
 
+/// The programs and scripts a command line starts, without `./`: the first word of each part, and
+/// what an interpreter is given to run.
+pub(crate) fn programs(command: &str) -> Vec<&str> {
+    const INTERPRETERS: [&str; 14] = [
+        "bash", "sh", "dash", "zsh", "python", "python3", "node", "deno", "ruby", "perl", "php",
+        "pwsh", "source", ".",
+    ];
+    let mut found = Vec::new();
+    for part in split(command) {
+        let mut words = words_of(part.text);
+        let Some(first) = words.next() else { continue };
+        found.push(first.strip_prefix("./").unwrap_or(first));
+        let name = first.rsplit('/').next().unwrap_or(first);
+        let script = words.next().filter(|w| !w.starts_with('-'));
+        if let Some(script) = script.filter(|_| INTERPRETERS.contains(&name)) {
+            found.push(script.strip_prefix("./").unwrap_or(script));
+        }
+    }
+    found
+}
+
+/// The words of a command from its program on: no variables, no wrappers.
+fn words_of(command: &str) -> impl Iterator<Item = &str> {
+    command
+        .split_whitespace()
+        .map(|w| w.trim_start_matches(['(', '{']))
+        .skip_while(|w| {
+            w.is_empty()
+                || w.contains('=')
+                || matches!(*w, "env" | "time" | "nice" | "exec" | "command" | "sudo")
+        })
+}
+
 /// Whether a command is one that tests or builds.
 fn is_runner(command: &str) -> bool {
     const RUNNERS: [&str; 24] = [
@@ -111,13 +144,7 @@ fn is_runner(command: &str) -> bool {
         "jest", "vitest", "mocha", "ctest", "make", "gmake", "ninja", "mvn", "gradle", "gradlew",
         "rspec", "phpunit", "dotnet",
     ];
-    let mut words = command.split_whitespace().skip_while(|w| {
-        w.contains('=') || matches!(*w, "env" | "time" | "nice" | "exec" | "command" | "(" | "{")
-    });
-    let first = words
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches(['(', '{']);
+    let first = words_of(command).next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or(first);
     RUNNERS.contains(&name)
         || (name.starts_with("python")
