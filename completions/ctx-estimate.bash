@@ -23,7 +23,7 @@ _ctx__estimate() {
 
     case "${cmd}" in
         ctx__estimate)
-            opts="-v -q -h -V --request --task --repo --candidates --window --output --thinking --margin --model --tokenizer --method --offline --all --cache --top --tree --lines --trim --head --tail --middle --json --text --verbose --quiet --schema --help --version"
+            opts="-v -q -h -V --request --task --repo --candidates --window --output --thinking --margin --model --tokenizer --template --method --offline --all --cache --top --tree --lines --trim --head --tail --middle --json --text --verbose --quiet --schema --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -66,6 +66,10 @@ _ctx__estimate() {
                     return 0
                     ;;
                 --tokenizer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --template)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

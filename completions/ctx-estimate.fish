@@ -8,6 +8,7 @@ complete -c ctx-estimate -l thinking -d 'Tokens kept for thinking [default: what
 complete -c ctx-estimate -l margin -d 'Tokens kept for what the count may miss' -r
 complete -c ctx-estimate -l model -d 'The model: which candidate to judge, and a hint at the tokenizer family' -r
 complete -c ctx-estimate -l tokenizer -d 'A tokenizer.json, model folder or GGUF file to count with; or a family to estimate by: qwen, llama3, gpt-oss, deepseek, gemma' -r
+complete -c ctx-estimate -l template -d 'The chat template (Jinja) in place of the one that comes with the tokenizer' -r -F
 complete -c ctx-estimate -l method -d 'How to count' -r -f -a "auto\t'The best there is: the server\'s count, the model\'s tokenizer, its family, the bytes'
 server\t'The server\'s own count, or nothing'
 tokenizer\t'A tokenizer on this machine, or nothing'

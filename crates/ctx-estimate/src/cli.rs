@@ -53,6 +53,9 @@ pub struct Cli {
     /// llama3, gpt-oss, deepseek, gemma.
     #[arg(long, value_name = "PATH|FAMILY", help_heading = "Counting")]
     pub tokenizer: Option<String>,
+    /// The chat template (Jinja) in place of the one that comes with the tokenizer.
+    #[arg(long, value_name = "FILE", help_heading = "Counting")]
+    pub template: Option<PathBuf>,
     /// How to count.
     #[arg(long, value_enum, default_value_t = MethodChoice::Auto, help_heading = "Counting")]
     pub method: MethodChoice,

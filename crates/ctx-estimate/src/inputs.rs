@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_cli::input::main_document;
 use baton_cli::{Failure, Output};
 use baton_protocol::{Health, Provider, Task, read, read_strict};
-use baton_tokens::{Meter, Tally, pieces};
+use baton_tokens::{Date, Meter, Tally};
 use serde_json::{Value, json};
 
 use crate::files::{find, measure_all, reason};
@@ -40,20 +40,36 @@ fn place(file: &Path) -> String {
     }
 }
 
+/// What a chat request is counted with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counting<'a> {
+    pub(crate) meters: &'a [Meter],
+    /// The template that stands in for the models' own.
+    pub(crate) template: Option<&'a str>,
+    pub(crate) today: Date,
+}
+
 /// A chat request from a file.
-pub(crate) fn request(file: &Path, meters: &[Meter]) -> Result<Subject, Failure> {
+pub(crate) fn request(file: &Path, counting: Counting<'_>) -> Result<Subject, Failure> {
     let text = main_document(Some(file), "a chat request (--request FILE)")?;
     let request: Value = serde_json::from_str(&text)
         .map_err(|e| Failure::input(format!("{}: not JSON: {e}", place(file))))?;
-    of_request(request, meters).map_err(|e| e.at(place(file)))
+    of_request(request, counting).map_err(|e| e.at(place(file)))
 }
 
-/// A chat request, taken apart and counted.
-pub(crate) fn of_request(request: Value, meters: &[Meter]) -> Result<Subject, Failure> {
-    let found = pieces(&request).map_err(|e| Failure::input(e.to_string()))?;
-    let mut subject = Subject::of_pieces(&found, meters);
+/// A chat request, counted.
+pub(crate) fn of_request(request: Value, counting: Counting<'_>) -> Result<Subject, Failure> {
+    let Counting {
+        meters,
+        template,
+        today,
+    } = counting;
+    let mut subject = Subject::of_request(&request, meters, template, today)
+        .map_err(|e| Failure::input(e.to_string()))?;
     subject.asked = Asked::of_request(&request);
-    subject.request = found.templated.then_some(request);
+    // Servers count chats; a bare prompt has no messages.
+    let is_chat = request.get("messages").is_some();
+    subject.request = is_chat.then_some(request);
     Ok(subject)
 }
 

@@ -1,18 +1,19 @@
 //! The shell: arguments, documents, servers, output.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use baton_cli::config::{ConfigFlags, load};
 use baton_cli::input::main_document;
 use baton_cli::{Environment, Failure, Format, Output};
 use baton_protocol::{Estimate, Exit, Part, Provider};
-use baton_tokens::Meter;
+use baton_tokens::{Date, Meter};
 use serde_json::json;
 
 use crate::breakdown::{by_folder, largest};
 use crate::cache;
 use crate::cli::{Cli, MethodChoice};
-use crate::inputs;
+use crate::inputs::{self, Counting};
 use crate::judgement::{Question, document, exit, judge_providers};
 use crate::plan::Plan;
 use crate::server::{self, ServerCounts};
@@ -161,8 +162,16 @@ fn subject(
     providers: &[Provider],
     output: &Output,
 ) -> Result<Subject, Failure> {
+    let template = cli.template.as_deref();
+    let template = template.map(|file| main_document(Some(file), "a template (--template FILE)"));
+    let template = template.transpose()?;
+    let counting = Counting {
+        meters: &plan.meters,
+        template: template.as_deref(),
+        today: today(),
+    };
     if let Some(file) = &cli.request {
-        return inputs::request(file, &plan.meters);
+        return inputs::request(file, counting);
     }
     if let Some(file) = &cli.task {
         let task = inputs::task(file)?;
@@ -171,12 +180,19 @@ fn subject(
             _ => smallest_window(providers),
         };
         let request = task::first_request_of(&task, &cli.repo, window, &plan.meters[0])?;
-        let mut subject = inputs::of_request(request, &plan.meters)?;
+        let mut subject = inputs::of_request(request, counting)?;
         subject.asked = task::asked(&task);
         return Ok(subject);
     }
     let as_message = question != Question::Count;
     inputs::texts(&cli.paths, cli.all, as_message, &plan.meters, output)
+}
+
+/// Some templates print the date.
+fn today() -> Date {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seconds = since.map_or(0, |since| since.as_secs());
+    Date::of_seconds(i64::try_from(seconds).unwrap_or(0))
 }
 
 /// The smallest known window: what is packed for it fits the others too.

@@ -1,7 +1,9 @@
 //! What is counted: files, standard input, a request, a task.
 
 use baton_protocol::{Part, Reserve};
-use baton_tokens::{Count, Meter, Pieces, estimate_with};
+use baton_tokens::{
+    Count, Date, Meter, Pieces, RequestError, TemplateUse, count_request, estimate_with,
+};
 use serde_json::Value;
 
 /// One part of the subject: a file, or a part of a request.
@@ -20,6 +22,9 @@ pub(crate) struct SubjectPart {
 pub(crate) struct Subject {
     /// Its parts, in order.
     pub(crate) parts: Vec<SubjectPart>,
+    /// The whole counts, one a meter, where they are not the sums of the parts: a template may add
+    /// to the texts and leave some out.
+    pub(crate) totals: Vec<Count>,
     /// What the reader should know.
     pub(crate) notes: Vec<String>,
     /// Why the count is not of everything that was asked for, so that no bound holds.
@@ -72,6 +77,9 @@ impl Asked {
 impl Subject {
     /// The whole count by one meter.
     pub(crate) fn total(&self, meter: usize) -> Count {
+        if let Some(total) = self.totals.get(meter) {
+            return *total;
+        }
         let counts = self.parts.iter().filter_map(|part| part.counts.get(meter));
         counts.copied().sum()
     }
@@ -88,32 +96,47 @@ impl Subject {
         parts.collect()
     }
 
-    /// A chat request, taken apart, with one count a meter.
-    pub(crate) fn of_pieces(pieces: &Pieces, meters: &[Meter]) -> Self {
-        let mut parts: Vec<SubjectPart> = Vec::new();
+    /// A chat request, with one count a meter. `template` stands in for the models' own.
+    pub(crate) fn of_request(
+        request: &Value,
+        meters: &[Meter],
+        template: Option<&str>,
+        today: Date,
+    ) -> Result<Self, RequestError> {
+        let mut subject = Self::default();
         for meter in meters {
-            let counted = estimate_with(pieces, |text| meter.count(text));
-            for (name, count) in counted.parts {
-                match parts.iter_mut().find(|part| part.name == name) {
-                    Some(part) => part.counts.push(count),
-                    None => parts.push(SubjectPart {
-                        name: name.into(),
-                        bytes: 0,
-                        counts: vec![count],
-                    }),
-                }
+            let counted = count_request(meter, request, template, today)?;
+            subject.add_parts(&counted.parts);
+            subject.totals.push(counted.total);
+            match counted.template {
+                TemplateUse::Failed(why) => subject.notes.push(format!(
+                    "{why}; the template's share is estimated by the formula"
+                )),
+                TemplateUse::Formula if meter.tokenizer().is_some() => subject.notes.push(
+                    "the tokenizer comes without a chat template; its share is estimated by the formula".into(),
+                ),
+                _ => {}
             }
+            subject.incomplete = (counted.attachments > 0).then(|| {
+                format!(
+                    "{} part(s) of the content are no text (images, sound, files); their tokens cannot be told",
+                    counted.attachments
+                )
+            });
         }
-        let incomplete = (pieces.attachments > 0).then(|| {
-            format!(
-                "{} part(s) of the content are no text (images, sound, files); their tokens cannot be told",
-                pieces.attachments
-            )
-        });
-        Self {
-            parts,
-            incomplete,
-            ..Self::default()
+        Ok(subject)
+    }
+
+    fn add_parts(&mut self, counted: &[(&str, Count)]) {
+        for (name, count) in counted {
+            match self.parts.iter_mut().find(|part| part.name == *name) {
+                Some(part) => part.counts.push(*count),
+                None => self.parts.push(SubjectPart {
+                    name: (*name).into(),
+                    bytes: 0,
+                    counts: vec![*count],
+                }),
+            }
         }
     }
 
@@ -124,6 +147,8 @@ impl Subject {
             templated: true,
             ..Pieces::default()
         };
-        self.parts.extend(Self::of_pieces(&empty, meters).parts);
+        for meter in meters {
+            self.add_parts(&estimate_with(&empty, |text| meter.count(text)).parts);
+        }
     }
 }

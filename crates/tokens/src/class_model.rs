@@ -8,6 +8,8 @@
 
 mod bigrams;
 mod features;
+#[cfg(test)]
+mod fitting;
 mod weights;
 
 use baton_protocol::Method;

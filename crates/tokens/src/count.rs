@@ -64,22 +64,28 @@ impl Count {
 impl Add for Count {
     type Output = Self;
 
-    /// Counts of parts add up; the sum is as good as its worst part.
+    /// Counts of parts add up; the sum is as good as its worst part, its error the mean of theirs.
     fn add(self, other: Self) -> Self {
+        let tokens = self.tokens + other.tokens;
         Self {
-            tokens: self.tokens + other.tokens,
+            tokens,
             lower_bound: self.lower_bound + other.lower_bound,
             upper_bound: self.upper_bound + other.upper_bound,
             method: worse(self.method, other.method),
-            error_band: if other.tokens == 0 {
-                self.error_band
-            } else if self.tokens == 0 {
-                other.error_band
-            } else {
-                self.error_band.max(other.error_band)
-            },
+            error_band: (self.error_tokens() + other.error_tokens()) / as_float(tokens.max(1)),
         }
     }
+}
+
+impl Count {
+    fn error_tokens(self) -> f64 {
+        self.error_band * as_float(self.tokens)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count is far below 2^52")]
+const fn as_float(tokens: u64) -> f64 {
+    tokens as f64
 }
 
 impl AddAssign for Count {

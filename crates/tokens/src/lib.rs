@@ -11,6 +11,7 @@ mod family;
 mod fit;
 mod meter;
 mod request;
+mod template;
 mod unicode;
 
 pub use class_model::{Estimator, estimate_for};
@@ -19,7 +20,10 @@ pub use engine::{Cache, Counter, Entry, Tokenizer, TokenizerError};
 pub use family::Family;
 pub use fit::{Admission, LEAST_OUTPUT, better, judge, required, reserved};
 pub use meter::{Meter, Tally, safe_cut};
-pub use request::{Piece, Pieces, RequestCount, RequestError, estimate_with, pieces};
+pub use request::{
+    Piece, Pieces, RequestCount, RequestError, TemplateUse, count_request, estimate_with, pieces,
+};
+pub use template::{ChatTemplate, Date, TemplateError};
 
 /// Estimates a text for an unknown tokenizer.
 pub fn estimate(text: &str) -> Count {

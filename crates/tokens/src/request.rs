@@ -3,6 +3,8 @@
 use serde_json::Value;
 
 use crate::count::Count;
+use crate::meter::Meter;
+use crate::template::{ChatTemplate, Date};
 
 /// A text of a request and where it belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +35,24 @@ pub struct RequestCount {
     pub total: Count,
     /// `system`, `history`, `tools` and `template`, those that are not empty.
     pub parts: Vec<(&'static str, Count)>,
+    /// How the template's share was found.
+    pub template: TemplateUse,
     /// Content whose tokens cannot be told (images, sounds, files). While there is any, the total
     /// counts only the text and its upper bound does not hold.
     pub attachments: u64,
+}
+
+/// How the tokens a chat template adds were found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TemplateUse {
+    /// There is none: a bare prompt.
+    None,
+    /// The template was rendered and its text counted.
+    Rendered,
+    /// By a formula that bounds the templates of known models.
+    Formula,
+    /// By the formula, because the template could not be rendered.
+    Failed(String),
 }
 
 /// A document that is no chat request.
@@ -140,8 +157,62 @@ pub fn estimate_with(pieces: &Pieces, mut count: impl FnMut(&str) -> Count) -> R
     RequestCount {
         total: parts.iter().map(|(_, counted)| *counted).sum(),
         parts,
+        template: if pieces.templated {
+            TemplateUse::Formula
+        } else {
+            TemplateUse::None
+        },
         attachments: pieces.attachments,
     }
+}
+
+/// Counts a request as exactly as a meter can: with a tokenizer and a template the rendered prompt,
+/// else the texts and the formula. `template` stands in for the one that came with the tokenizer.
+pub fn count_request(
+    meter: &Meter,
+    request: &Value,
+    template: Option<&str>,
+    today: Date,
+) -> Result<RequestCount, RequestError> {
+    let found = pieces(request)?;
+    let mut counted = estimate_with(&found, |text| meter.count(text));
+    let Some(tokenizer) = meter.tokenizer() else {
+        return Ok(counted);
+    };
+    let source = template.or_else(|| tokenizer.chat_template());
+    let (Some(source), true, 0) = (source, found.templated, found.attachments) else {
+        return Ok(counted);
+    };
+    let special = |name| tokenizer.special_token(name).unwrap_or_default();
+    let template = ChatTemplate {
+        source,
+        bos_token: special("bos_token"),
+        eos_token: special("eos_token"),
+    };
+    match template.render(request, today) {
+        Ok(prompt) => {
+            counted.total = meter.count(&prompt);
+            counted.template = TemplateUse::Rendered;
+            // The template's share is what the texts leave over. It may also leave texts out (old
+            // thinking, tools): then there is none.
+            let texts: u64 = counted
+                .parts
+                .iter()
+                .filter(|(part, _)| *part != "template")
+                .map(|(_, count)| count.tokens)
+                .sum();
+            let share = counted.total.tokens.saturating_sub(texts);
+            if let Some((_, own)) = counted
+                .parts
+                .iter_mut()
+                .find(|(part, _)| *part == "template")
+            {
+                *own = Count::exact(share, counted.total.method);
+            }
+        }
+        Err(e) => counted.template = TemplateUse::Failed(e.to_string()),
+    }
+    Ok(counted)
 }
 
 /// What an unknown template adds to the messages and to the tools' own JSON.
@@ -162,7 +233,7 @@ fn template(messages: u64, tools_mean: u64, tools_most: u64) -> Count {
         lower_bound: messages,
         upper_bound: START_MOST + MESSAGE_MOST * messages + tools_bound,
         method: baton_protocol::Method::Heuristic,
-        error_band: 0.0,
+        error_band: 0.5,
     }
 }
 
