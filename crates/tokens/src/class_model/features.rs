@@ -2,6 +2,9 @@
 //!
 //! All are sums over the text, so a huge text can be fed piece by piece.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::bigrams::BIGRAMS;
 use crate::unicode::Class;
 
@@ -31,11 +34,11 @@ pub(crate) enum Feature {
     Numbers = 21,
     /// Runs of ASCII punctuation.
     PunctuationRuns = 22,
-    /// Punctuation characters.
+    /// Punctuation characters, a run of equal ones counted once.
     Punctuation = 23,
-    /// Characters that repeat the one before, in runs of more than three equal ones.
+    /// Characters that repeat the one before, in runs with more than two such.
     RepeatedPunctuation = 24,
-    /// Punctuation past the second of a run.
+    /// The same, past the second of a run.
     LongPunctuation = 25,
     /// Line ends.
     LineEnds = 26,
@@ -77,12 +80,18 @@ pub(crate) enum Feature {
     Switches = 50,
     /// ASCII control characters.
     Controls = 51,
+    /// Carriage returns past the first of a run of line ends.
+    Returns = 52,
+    /// Words of the list of common ones (each one token in every vocabulary), after a space.
+    SpacedCommon = 53,
+    /// The same after anything else.
+    JoinedCommon = 54,
     /// One a text.
-    Text = 52,
+    Text = 55,
 }
 
 /// How many features there are.
-pub(crate) const FEATURES: usize = 53;
+pub(crate) const FEATURES: usize = 56;
 
 /// What came before the piece at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +215,17 @@ impl Features {
             return length;
         }
         let word = length - leading;
-        let base = if after_space && leading == 0 {
+        let spaced = after_space && leading == 0;
+        if is_common(&rest[leading..length]) {
+            let feature = if spaced {
+                Feature::SpacedCommon
+            } else {
+                Feature::JoinedCommon
+            };
+            self.add(feature, 1);
+            return length;
+        }
+        let base = if spaced {
             Feature::SpacedWord
         } else {
             Feature::JoinedWord
@@ -249,6 +268,8 @@ impl Features {
     fn line_ends(&mut self, rest: &[u8]) -> usize {
         let length = run(rest, |b| matches!(b, b'\n' | b'\r'));
         self.add(Feature::LineEnds, length);
+        let returns = rest[..length].iter().filter(|b| **b == b'\r').count();
+        self.add(Feature::Returns, returns.saturating_sub(1));
         // Many vocabularies join a line end to the punctuation before it. (A line end before it was
         // cut off by the border of two pieces.)
         if !matches!(self.before, Before::Punctuation | Before::LineEnd) {
@@ -272,11 +293,14 @@ impl Features {
         let length = run(rest, |b| b.is_ascii_punctuation());
         let repeated = rest[..length].windows(2).filter(|w| w[0] == w[1]).count();
         self.add(Feature::PunctuationRuns, 1);
-        self.add(Feature::Punctuation, length);
+        self.add(Feature::Punctuation, length - repeated);
         if repeated > 2 {
             self.add(Feature::RepeatedPunctuation, repeated);
         }
-        self.add(Feature::LongPunctuation, length.saturating_sub(2));
+        self.add(
+            Feature::LongPunctuation,
+            (length - repeated).saturating_sub(2),
+        );
         self.before = Before::Punctuation;
         length
     }
@@ -294,6 +318,23 @@ impl Features {
         };
         length
     }
+}
+
+/// Common English and programming words of 3 to 14 letters.
+static COMMON: LazyLock<HashSet<&'static [u8]>> = LazyLock::new(|| {
+    let words = include_str!("../../data/common-words.txt").split_ascii_whitespace();
+    words.map(str::as_bytes).collect()
+});
+
+/// Whether a word is in the list, in small letters or with one capital.
+fn is_common(word: &[u8]) -> bool {
+    let mut small = [0; 14];
+    let Some(small) = small.get_mut(..word.len()).filter(|_| word.len() >= 3) else {
+        return false;
+    };
+    small.copy_from_slice(word);
+    small.make_ascii_lowercase();
+    COMMON.contains(&*small)
 }
 
 /// The length of the run of matching bytes at the start.

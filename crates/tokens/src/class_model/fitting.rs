@@ -1,4 +1,4 @@
-//! Writes the features of files, for fitting the weights (scripts/tokens/fit.py).
+//! Writes the features of files, for fitting the weights (benches/tokens/fit.py).
 
 use std::fmt::Write as _;
 
