@@ -407,3 +407,129 @@ fn a_wrong_flag_names_the_right_one() {
         .code(2)
         .stderr_has("16Ki");
 }
+
+#[test]
+fn past_answers_narrow_the_estimate_and_show_a_server_that_cuts() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    write(
+        dir.path(),
+        "prompt.md",
+        &"plain words in a row\n".repeat(50),
+    );
+    let answer = |estimated: u64, real: u64| {
+        json!({"base_url": "http://127.0.0.1:9/v1", "model": "mystery", "method": "heuristic",
+            "estimated_tokens": estimated, "lower_bound_tokens": estimated * 6 / 10,
+            "prompt_tokens": real})
+        .to_string()
+    };
+    let judged = || {
+        estimate(&home)
+            .cwd(dir.path())
+            .args(["prompt.md", "--offline", "--candidates", "-"])
+            .stdin(local("mystery", 100_000))
+            .run()
+            .code(0)
+    };
+    let before = judged().json();
+    let mut lines: Vec<String> = (0..30).map(|n| answer(1_000, 900 + n)).collect();
+    lines.push(answer(14_000, 2_051));
+    let state = ".local/state/baton/calibration.jsonl";
+    write(home.path(), state, &(lines.join("\n") + "\n"));
+    let after = judged();
+    let band = |document: &Value| document["error_band"].as_f64().unwrap();
+    assert!(band(&after.json()) < band(&before) / 3.0);
+    assert!(after.json()["prompt_tokens"].as_u64() < before["prompt_tokens"].as_u64());
+    assert_eq!(
+        after.json()["upper_bound_tokens"],
+        before["upper_bound_tokens"]
+    );
+    after.stderr_has("counted 2051 tokens of a prompt of about 14000: it may cut prompts silently");
+}
+
+#[test]
+fn a_local_tokenizer_counts_exactly_and_its_cache_is_kept_in_order() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    // A vocabulary of the 256 bytes and one merge.
+    let alphabet = (0..=255_u32).scan(256, |moved, byte| {
+        let printable = matches!(byte, 33..=126 | 161..=172 | 174..);
+        let code = if printable {
+            byte
+        } else {
+            *moved += 1;
+            *moved - 1
+        };
+        char::from_u32(code)
+    });
+    let mut vocabulary: serde_json::Map<String, Value> = alphabet
+        .zip(0..)
+        .map(|(c, id)| (c.to_string(), json!(id)))
+        .collect();
+    vocabulary.insert("he".into(), json!(256));
+    let pattern = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+    let tokenizer = json!({
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false},
+            {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]},
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": ["h e"]},
+    });
+    write(dir.path(), "model/tokenizer.json", &tokenizer.to_string());
+    let template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}";
+    let config = json!({"chat_template": template});
+    write(
+        dir.path(),
+        "model/tokenizer_config.json",
+        &config.to_string(),
+    );
+    let run = || {
+        estimate(&home)
+            .cwd(dir.path())
+            .args(["--tokenizer", "model"])
+    };
+    let found = run().stdin("hehe").run().code(0).json();
+    assert_eq!(
+        (&found["prompt_tokens"], &found["method"]),
+        (&json!(2), &json!("tokenizer"))
+    );
+    // A request is rendered: `[user]hehe` is 6 + 2 tokens.
+    let request = json!({"messages": [{"role": "user", "content": "hehe"}]}).to_string();
+    let found = run()
+        .args(["--request", "-"])
+        .stdin(request)
+        .run()
+        .code(0)
+        .json();
+    assert_eq!(
+        (&found["prompt_tokens"], &found["method"]),
+        (&json!(8), &json!("tokenizer"))
+    );
+    assert_eq!(found["error_band"], 0.0);
+
+    let cache = |action: &str| estimate(&home).args(["--cache", action]).run();
+    let listed = cache("list").code(0).json();
+    let file = listed["tokenizers"][0]["file"].as_str().unwrap().to_owned();
+    cache("verify").code(0);
+    std::fs::write(&file, "damaged").unwrap();
+    cache("verify").code(1);
+    assert_eq!(run().stdin("hehe").run().code(0).json()["prompt_tokens"], 2);
+    cache("verify").code(0);
+    std::fs::remove_dir_all(dir.path().join("model")).unwrap();
+    assert_eq!(
+        cache("prune").code(0).json()["tokenizers"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    run()
+        .stdin("x")
+        .run()
+        .code(2)
+        .stderr_has("neither a file or folder nor a known family");
+    estimate(&home)
+        .args(["--method", "tokenizer"])
+        .stdin("x")
+        .run()
+        .code(2);
+}

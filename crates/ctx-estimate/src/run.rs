@@ -1,13 +1,15 @@
 //! The shell: arguments, documents, servers, output.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use baton_cli::config::{ConfigFlags, load};
 use baton_cli::input::main_document;
-use baton_cli::{Environment, Failure, Format, Output};
+use baton_cli::{Environment, Failure, Format, Output, state_dir};
 use baton_protocol::{Estimate, Exit, Part, Provider};
-use baton_tokens::{Date, Meter};
+use baton_tokens::{CALIBRATION_FILE, Calibration, Date, Meter};
 use serde_json::json;
 
 use crate::breakdown::{by_folder, largest};
@@ -68,7 +70,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         None => Question::Candidates,
     };
     let plan = plan(&providers);
-    let subject = subject(cli, &plan, question, &providers, output)?;
+    let mut subject = subject(cli, &plan, question, &providers, output)?;
     let flags = Asked {
         output: cli.output,
         thinking: cli.thinking,
@@ -83,6 +85,18 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         }
         _ => None,
     };
+    let past = past_answers(&env);
+    for provider in &providers {
+        for model in &provider.models {
+            let past = Calibration::read(&past, &provider.base_url, &model.id);
+            if let Some((expected, counted)) = past.cut {
+                subject.notes.push(format!(
+                    "{}: {} once counted {counted} tokens of a prompt of about {expected}: it may cut prompts silently",
+                    provider.id, model.id
+                ));
+            }
+        }
+    }
     let best = judge_providers(
         &mut providers,
         cli.model.as_deref(),
@@ -97,7 +111,9 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
                 Some(Err(why)) => output.detail(&format!("{}: {why}", provider.id)),
                 None => {}
             }
-            let own = plan.sourced(&subject, plan.meter_of(&model.id));
+            let mut own = plan.sourced(&subject, plan.meter_of(&model.id));
+            let past = Calibration::read(&past, &provider.base_url, &model.id);
+            own.count = past.apply(own.count);
             cli.method.allows(own.count.method).then_some(own)
         },
     );
@@ -112,6 +128,21 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     }
     write(cli, estimate, &subject, question, output)?;
     Ok(code)
+}
+
+/// The end of the calibration file; none is as good as an empty one.
+fn past_answers(env: &Environment) -> String {
+    const MOST: u64 = 1 << 20;
+    let mut text = Vec::new();
+    if let Ok(mut file) = File::open(state_dir(env).join(CALIBRATION_FILE)) {
+        let start = file
+            .metadata()
+            .map_or(0, |facts| facts.len().saturating_sub(MOST));
+        let _ = file.seek(SeekFrom::Start(start));
+        // What could be read before an error is still true.
+        let _ = file.take(MOST).read_to_end(&mut text);
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// A method was demanded that is not to be had.

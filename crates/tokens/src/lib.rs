@@ -4,6 +4,7 @@
 //! upper bound for known tokenizer families, and the number of bytes bounds the others. [`judge`]
 //! turns a count, a reserve and a window into a verdict.
 
+mod calibration;
 mod class_model;
 mod count;
 mod engine;
@@ -14,6 +15,7 @@ mod request;
 mod template;
 mod unicode;
 
+pub use calibration::{CALIBRATION_FILE, Calibration, Observation, UsageCheck, check_usage};
 pub use class_model::{Estimator, estimate_for};
 pub use count::Count;
 pub use engine::{Cache, Counter, Entry, Tokenizer, TokenizerError};

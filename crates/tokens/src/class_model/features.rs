@@ -268,7 +268,8 @@ impl Features {
     fn line_ends(&mut self, rest: &[u8]) -> usize {
         let length = run(rest, |b| matches!(b, b'\n' | b'\r'));
         self.add(Feature::LineEnds, length);
-        let returns = rest[..length].iter().filter(|b| **b == b'\r').count();
+        let returns = rest[..length].iter().map(|b| usize::from(*b == b'\r'));
+        let returns: usize = returns.sum();
         self.add(Feature::Returns, returns.saturating_sub(1));
         // Many vocabularies join a line end to the punctuation before it. (A line end before it was
         // cut off by the border of two pieces.)
