@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::provider::Slots;
 use crate::reservation::{Holder, SlotClass};
 use crate::schema::{SchemaTag, document};
 use crate::time::Timestamp;
@@ -70,6 +71,9 @@ pub struct SlotSet {
     pub slots: Option<u32>,
     /// How many of them are free; null when `slots` is.
     pub free: Option<u32>,
+    /// What the server itself says of its slots; null when it was not asked or does not say.
+    #[serde(default)]
+    pub server: Option<Slots>,
     /// The held ones.
     pub held: Vec<SlotHolder>,
     /// The queue.

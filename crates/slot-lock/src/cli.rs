@@ -268,6 +268,12 @@ pub(crate) struct Status {
     /// Only the slots counted by this name or base URL [default: all].
     #[arg(value_name = "KEY", value_parser = Key::parse)]
     pub(crate) key: Option<Key>,
+    /// Look again every second until interrupted; in a pipe, one document a change.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Ask each server as well what it says of its slots.
+    #[arg(long)]
+    pub(crate) server: bool,
 }
 
 fn parse_class(text: &str) -> Result<SlotClass, String> {

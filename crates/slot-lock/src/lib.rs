@@ -87,8 +87,9 @@ fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
             acquire::acquire(options, cli.place, output, settings(complete)?)
         }
         Some(Verb::Status(options)) => {
-            let store = session::open_store(&settings(true)?, cli.place, output)?;
-            status::status(options, &*store, output)
+            let settings = settings(false)?;
+            let store = session::open_store(&settings, cli.place, output)?;
+            status::status(options, &*store, &settings.other_places(), output)
         }
         Some(Verb::Renew(options)) => {
             let store = session::open_store(&settings(true)?, cli.place, output)?;

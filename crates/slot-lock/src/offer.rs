@@ -130,7 +130,7 @@ fn merged(old: &Provider, fresh: Provider, required: Option<u64>) -> Provider {
 }
 
 /// Asks a server through vllm-health: tools meet as processes.
-fn ask(base_url: &str) -> Result<Provider, String> {
+pub(crate) fn ask(base_url: &str) -> Result<Provider, String> {
     let command = Command::new(sibling("vllm-health"))
         .args(["--json", base_url])
         .stdout(Output::Capture(Capture::all(LARGEST_ANSWER)))

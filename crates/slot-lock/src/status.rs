@@ -1,43 +1,111 @@
 //! `slot-lock status`: who holds which slot, and who waits.
 
-use baton_cli::{Failure, Output};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_cli::{Failure, Format, Output};
 use baton_protocol::{
-    Exit, HolderLife, SchemaTag, SlotHolder, SlotSet, SlotWaiter, SlotsStatus, Timestamp,
+    BaseUrl, Exit, HolderLife, SchemaTag, SlotHolder, SlotSet, SlotWaiter, SlotsStatus, Timestamp,
 };
 
 use crate::cli::Status;
 use crate::clock::boot_ms;
 use crate::identity::{Identity, Life};
 use crate::label::Label;
+use crate::offer::ask;
+use crate::signals::Signals;
 use crate::store::{Listing, Store};
+use crate::waker::Waker;
+
+/// How often `--watch` looks.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Clears a terminal and goes to its upper left corner.
+const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 
 /// Answers 0 when every server asked for has a free slot, 1 when one has none, 3 when it is unknown.
 pub(crate) fn status(
     options: &Status,
     store: &dyn Store,
+    other_places: &[PathBuf],
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let document = look(store, options)?;
-    output.document(&document, || text(&document))?;
-    Ok(exit(&document))
+    let mut document = look(store, options, other_places)?;
+    if !options.watch {
+        output.document(&document, || text(&document))?;
+        return Ok(exit(&document));
+    }
+    let no_signals = |e| Failure::internal(format!("cannot watch: {e}"));
+    let waker = Waker::new().map_err(no_signals)?;
+    let signals = Signals::catch(&waker).map_err(no_signals)?;
+    let redraws = output.format() == Format::Text && std::io::stdout().is_terminal();
+    let mut shown = None;
+    loop {
+        if shown.as_ref() != Some(&essence(&document)) || redraws {
+            if redraws {
+                output.raw(CLEAR)?;
+            }
+            output.document(&document, || text(&document))?;
+            shown = Some(essence(&document));
+        }
+        waker.sleep(None, Some(LOOK_AGAIN));
+        if let Some(signal) = signals.ending() {
+            return Err(Failure::interrupted(signal));
+        }
+        if output.is_closed() {
+            return Ok(Exit::Yes);
+        }
+        document = look(store, options, other_places)?;
+    }
 }
 
-fn look(store: &dyn Store, options: &Status) -> Result<SlotsStatus, Failure> {
+/// A document without what changes by itself.
+fn essence(document: &SlotsStatus) -> SlotsStatus {
+    let mut document = document.clone();
+    document.checked_at = Timestamp::new(std::time::UNIX_EPOCH);
+    for waiter in document.keys.iter_mut().flat_map(|set| &mut set.waiting) {
+        waiter.waited_ms = 0;
+    }
+    document
+}
+
+fn look(
+    store: &dyn Store,
+    options: &Status,
+    other_places: &[PathBuf],
+) -> Result<SlotsStatus, Failure> {
     let keys = match &options.key {
         Some(key) => vec![key.clone()],
         None => store.keys()?,
     };
     let mut sets = Vec::with_capacity(keys.len());
+    let mut notes = Vec::new();
     for key in &keys {
-        let listing = store.list(key)?;
-        sets.push(set(&listing, boot_ms()));
+        let mut set = set(&store.list(key)?, boot_ms());
+        if options.server && BaseUrl::parse(&set.key).is_ok() {
+            match ask(&set.key) {
+                Ok(provider) => set.server = Some(provider.slots),
+                Err(reason) => notes.push(reason),
+            }
+        }
+        sets.push(set);
+        let elsewhere = other_places
+            .iter()
+            .filter(|p| p.join(key.folder()).is_dir());
+        notes.extend(elsewhere.map(|place| {
+            format!(
+                "{} has slots of {key} as well; who counts there is not seen here",
+                place.display()
+            )
+        }));
     }
     Ok(SlotsStatus {
         schema: SchemaTag::new(),
         directory: store.place(),
         checked_at: Timestamp::now(),
         keys: sets,
-        notes: Vec::new(),
+        notes,
     })
 }
 
@@ -68,6 +136,7 @@ fn set(listing: &Listing, now_ms: u64) -> SlotSet {
         key: listing.key.to_string(),
         slots: listing.slots,
         free: listing.slots.map(|slots| slots.saturating_sub(held)),
+        server: None,
         held: holders.collect(),
         waiting: waiters.collect(),
     }
@@ -100,6 +169,14 @@ fn text(document: &SlotsStatus) -> String {
             _ => "number of slots unknown".into(),
         };
         lines.push(format!("{}  {of}", set.key));
+        if let Some(server) = &set.server {
+            let number = |n: Option<u32>| n.map_or_else(|| "?".into(), |n| n.to_string());
+            let (total, busy) = (number(server.total), number(server.in_flight));
+            let waiting = number(server.waiting);
+            lines.push(format!(
+                "  server says: {busy} in flight, {waiting} waiting, {total} slots"
+            ));
+        }
         for held in &set.held {
             let since = held.since.map_or_else(|| "?".into(), |t| t.to_string());
             let who = who(held.holder.as_ref());

@@ -1,10 +1,10 @@
 //! From flags, environment and configuration to the servers a slot may be taken of.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use baton_cli::config::{ConfigFlags, Loaded, ProviderConfig, load};
-use baton_cli::{Environment, Failure, lock_dir};
+use baton_cli::{Environment, Failure, lock_dir, state_dir};
 use baton_protocol::{BaseUrl, Secret};
 
 use crate::candidate::{Candidate, Limits, Rejection, judge};
@@ -42,7 +42,7 @@ impl Settings {
     }
 
     /// The directory of slot files.
-    pub(crate) fn directory(&self) -> std::path::PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         let configured = self
             .loaded
             .as_ref()
@@ -51,6 +51,21 @@ impl Settings {
             (None, Some(directory)) => directory,
             _ => lock_dir(&self.env),
         }
+    }
+
+    /// The other places where slots might be counted, by another user's or another day's settings.
+    pub(crate) fn other_places(&self) -> Vec<PathBuf> {
+        let configured = self
+            .loaded
+            .as_ref()
+            .and_then(|l| l.config.slots.directory.clone());
+        let mut places = vec![
+            state_dir(&self.env).join("slots"),
+            PathBuf::from("/run/baton"),
+        ];
+        places.extend(configured);
+        places.retain(|place| *place != self.directory());
+        places
     }
 
     fn providers(&self) -> &[ProviderConfig] {

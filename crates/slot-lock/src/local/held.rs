@@ -36,7 +36,9 @@ impl LocalHeld {
         let LockedSlot { slot, file } = locked;
         let (token, since) = (token::fresh(), Timestamp::now());
         // Labels are for people: a full disk must not cost the slot.
-        let _ = write_text(&file, &Label::new(bearer, token.clone(), since).line());
+        let mut label = Label::new(bearer, token.clone(), since);
+        label.tokens = want.tokens.map(|need| need.tokens);
+        let _ = write_text(&file, &label.line());
         folder.note(inside, want.slots, slot);
         let flag_file = folder.flag_path(slot);
         forget_flag(&flag_file);
