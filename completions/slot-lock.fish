@@ -58,6 +58,8 @@ complete -c slot-lock -n "__fish_slot_lock_needs_command" -a "acquire" -d 'Take 
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -a "renew" -d 'Set a new end for a slot taken by `acquire`; exit 1 when it is lost'
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -a "release" -d 'Give back a slot taken by `acquire`'
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l watch -d 'Look again every second until interrupted; in a pipe, one document a change'
+complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l server -d 'Ask each server as well what it says of its slots'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -s h -l help -d 'Print this help'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l allow-network-fs -d 'Use a directory on a network file system, though its locks may hold on one host only'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l json -d 'Write JSON, also on a terminal'

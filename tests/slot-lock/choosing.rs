@@ -368,3 +368,56 @@ fn among_equals_the_least_recently_used_is_taken() {
     };
     assert!(take().starts_with('b') && take().starts_with('b'));
 }
+
+#[test]
+fn q12_a_server_that_swaps_models_serves_one_at_a_time() {
+    let slots = Slots::new();
+    let with = |model: &str| {
+        let changes = json!({
+            "server": {"kind": "llama-swap", "version": null},
+            "models": [{"id": model, "state": "loaded", "usable_context": 8192}],
+            "slots": {"total": 4, "in_flight": 0, "waiting": 0, "free": 4, "source": "configured"},
+        });
+        let file = slots.home.path().join(format!("{model}.json"));
+        fs::write(&file, health(&[provider("a", 1, &changes)])).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let (a, b) = (with("a"), with("b"));
+    let words =
+        |file: &str| ["--ignore-server", "--wait", "0", "--candidates", file].map(str::to_owned);
+    let take = |file: &str| slots.run(&[]).args(words(file)).args(["--", "true"]).run();
+    let first = slots.hold(&["--ignore-server", "--candidates", &a]);
+    take(&a).code(0);
+    take(&b).code(75);
+    first.finish();
+    take(&b).code(0);
+}
+
+#[test]
+fn tokens_are_reserved_in_the_pool_besides_the_slot() {
+    let slots = Slots::new();
+    let changes = json!({
+        "models": [{"id": "m", "state": "loaded", "usable_context": 8192, "pool_tokens": 10_000}],
+        "slots": {"total": 4, "in_flight": 0, "waiting": 0, "free": 4, "source": "configured"},
+    });
+    let file = slots.home.path().join("c.json");
+    fs::write(&file, health(&[provider("a", 1, &changes)])).unwrap();
+    let with = |tokens: &'static str| {
+        [
+            "--ignore-server",
+            "--wait",
+            "0",
+            "--candidates",
+            file.to_str().unwrap(),
+            "--tokens",
+            tokens,
+        ]
+    };
+    let first = slots.hold(&with("6k"));
+    slots.run(&with("5k")).args(["--", "true"]).run().code(75);
+    slots.run(&with("4k")).args(["--", "true"]).run().code(0);
+    let status = slots.run(&["status"]).run().json();
+    assert_eq!(status["keys"][0]["held"][0]["tokens"], 6000);
+    first.finish();
+    slots.run(&with("9k")).args(["--", "true"]).run().code(0);
+}

@@ -246,3 +246,47 @@ fn wrong_use_is_told_in_one_line() {
     }
     assert!(!slots.directory().exists(), "nothing is left behind");
 }
+
+#[test]
+fn l17_that_locks_hold_on_one_host_is_told() {
+    let home = Home::new();
+    let help = Run::tool("slot-lock", &home).arg("--help").run().code(0);
+    let words: Vec<&str> = help.stdout.split_whitespace().collect();
+    assert!(
+        words
+            .join(" ")
+            .contains("--allow-network-fs Use a directory on a network file system")
+    );
+    assert!(words.join(" ").contains("hold on one host only"));
+}
+
+#[test]
+fn status_tells_of_other_places_with_slots_of_the_same_key() {
+    let slots = Slots::new();
+    Run::tool("slot-lock", &slots.home).args(TRY).run().code(0);
+    assert_eq!(slots.try_once("1"), 0);
+    let status = slots.run(&["status"]).run().code(0).json();
+    let note = status["notes"][0].as_str().unwrap();
+    assert!(
+        note.contains(".local/state/baton/slots") && note.contains("as well"),
+        "{note}"
+    );
+    slots
+        .run(&["status", "--text"])
+        .run()
+        .code(0)
+        .stdout_has("note: ");
+}
+
+#[test]
+fn a_watched_status_tells_each_change() {
+    let slots = Slots::new();
+    assert_eq!(slots.try_once("1"), 0);
+    let mut watching = crate::kit::Holder::launch(slots.run(&["status", "--watch"]).command());
+    assert!(watching.line().contains("\"held\":[]"));
+    let holder = slots.hold(&["--key", "k", "--slots", "1"]);
+    assert!(watching.line().contains("\"slot\":0"));
+    watching.signal(rustix::process::Signal::INT);
+    assert_eq!(watching.wait().code(), Some(130));
+    holder.finish();
+}

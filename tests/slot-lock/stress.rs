@@ -18,7 +18,7 @@ use crate::support::tool_path;
 fn size() -> (usize, usize) {
     let ci = std::env::var_os("CI").is_some();
     let text = std::env::var("BATON_STRESS");
-    let text = text.unwrap_or_else(|_| if ci { "64x50" } else { "64x8" }.into());
+    let text = text.unwrap_or_else(|_| if ci { "64x50" } else { "32x8" }.into());
     let (processes, each) = text.split_once('x').unwrap();
     (processes.parse().unwrap(), each.parse().unwrap())
 }
@@ -161,7 +161,7 @@ fn storm(mischief: Mischief, processes: usize, each: usize) {
         seen.most
     );
     assert_eq!(seen.violations, Vec::<String>::new());
-    assert!(seen.jobs >= processes * each / 2, "{seen:?}");
+    assert!(seen.jobs >= processes * each / 4, "{seen:?}");
 }
 
 #[test]

@@ -142,7 +142,6 @@ pub(crate) fn renew(options: &Renew, store: &dyn Store, output: &Output) -> Resu
     document.acquired = true;
     document.slot = Some(renewed.slot);
     document.class = renewed.label.class;
-    document.provider.clone_from(&renewed.label.provider);
     document.holder = Some(renewed.label.holder());
     document.acquired_at = Some(renewed.label.since);
     document.expires_at = renewed.label.expires_at;

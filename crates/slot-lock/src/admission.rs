@@ -13,6 +13,8 @@ pub(crate) enum Refusal {
     Reserved,
     /// The server works for clients that hold no slot.
     Foreign,
+    /// The server has another model in memory, and its holders need it.
+    Model,
     /// The slots' tokens and these do not fit the server's pool together.
     Tokens,
 }
@@ -45,6 +47,20 @@ pub(crate) fn by_count(want: &Want, class: SlotClass, held: u32) -> Result<(), R
     }
 }
 
+/// Judges by the models of the holders: a server that has one model in memory at a time would drop
+/// theirs, in the middle of an answer, for ours. A holder that names none may want any.
+pub(crate) fn by_model<'a>(
+    mine: &str,
+    held: impl Iterator<Item = Option<&'a str>>,
+) -> Result<(), Refusal> {
+    let mut others = held.flatten();
+    if others.all(|model| model == mine) {
+        Ok(())
+    } else {
+        Err(Refusal::Model)
+    }
+}
+
 /// Judges by tokens. `held` has one entry a holder; a holder that did not say counts for its share
 /// of the pool, for unknown is not nothing.
 pub(crate) fn by_tokens(need: TokenNeed, slots: u32, held: &[Option<u64>]) -> Result<(), Refusal> {
@@ -65,7 +81,7 @@ pub(crate) fn by_tokens(need: TokenNeed, slots: u32, held: &[Option<u64>]) -> Re
 mod tests {
     use baton_protocol::SlotClass::{Batch, Interactive, Worker};
 
-    use super::{Refusal, by_count, by_tokens};
+    use super::{Refusal, by_count, by_model, by_tokens};
     use crate::key::Key;
     use crate::store::{TokenNeed, Want};
 
@@ -76,7 +92,16 @@ mod tests {
             reserve_interactive,
             foreign,
             tokens: None,
+            only_model: None,
         }
+    }
+
+    #[test]
+    fn q12_one_model_at_a_time_on_a_server_that_swaps() {
+        let judge = |held: &[Option<&str>]| by_model("a", held.iter().copied());
+        assert_eq!(judge(&[]), Ok(()));
+        assert_eq!(judge(&[Some("a"), None]), Ok(()));
+        assert_eq!(judge(&[Some("a"), Some("b")]), Err(Refusal::Model));
     }
 
     #[test]

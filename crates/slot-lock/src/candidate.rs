@@ -85,11 +85,12 @@ pub(crate) fn judge(
         (Some(tokens), Some(pool)) => Some(TokenNeed { tokens, pool }),
         _ => None,
     };
+    let chosen = fit
+        .and_then(|f| f.model.clone())
+        .or_else(|| model.map(|m| m.id.clone()));
     Ok(Candidate {
         provider: Some(id.clone()),
-        model: fit
-            .and_then(|f| f.model.clone())
-            .or_else(|| model.map(|m| m.id.clone())),
+        model: chosen.clone(),
         context,
         api_key_env: provider.api_key_env.clone(),
         want: Want {
@@ -98,6 +99,7 @@ pub(crate) fn judge(
             reserve_interactive: limits.reserve_interactive.unwrap_or(0),
             foreign: 0,
             tokens,
+            only_model: chosen.clone().filter(|_| swaps(provider.server.kind)),
         },
         base_url: Some(base_url),
         is_assumed,
@@ -201,6 +203,14 @@ fn slots(provider: &Provider, limits: &Limits) -> (u32, bool) {
         (None, None) if provider.server.kind == ServerKind::Vllm => (2, true),
         (None, None) => (1, true),
     }
+}
+
+/// Whether such a server drops one model from memory to answer with another.
+const fn swaps(kind: ServerKind) -> bool {
+    matches!(
+        kind,
+        ServerKind::LlamaSwap | ServerKind::LlamaCppRouter | ServerKind::Skein
+    )
 }
 
 const fn state_name(state: ServerState) -> &'static str {

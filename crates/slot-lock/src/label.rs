@@ -26,8 +26,9 @@ pub(crate) struct Label {
     pub class: SlotClass,
     /// Tokens reserved in the server's pool.
     pub tokens: Option<u64>,
-    /// The provider's nickname.
-    pub provider: Option<String>,
+    /// The model, on a server that has one in memory at a time.
+    #[serde(default)]
+    pub model: Option<String>,
     /// When it was taken (a ticket: since when it waits).
     pub since: Timestamp,
     /// When a keeper gives it back at the latest.
@@ -46,7 +47,6 @@ pub(crate) struct Bearer {
     pub(crate) command: String,
     pub(crate) class: SlotClass,
     pub(crate) tokens: Option<u64>,
-    pub(crate) provider: Option<String>,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) is_lease: bool,
 }
@@ -75,7 +75,7 @@ impl Label {
             command: bearer.command.clone(),
             class: bearer.class,
             tokens: bearer.tokens,
-            provider: bearer.provider.clone(),
+            model: None,
             since,
             expires_at: bearer.expires_at,
             is_lease: bearer.is_lease,
@@ -143,7 +143,6 @@ mod tests {
             command: "true".into(),
             class: SlotClass::Worker,
             tokens: Some(4096),
-            provider: None,
             expires_at: None,
             is_lease: false,
         };

@@ -96,7 +96,6 @@ impl<'a> Session<'a> {
             command: self.output.redactor().text(command).into_owned(),
             class: self.class(),
             tokens: None,
-            provider: None,
             expires_at: None,
             is_lease: false,
         }

@@ -37,6 +37,8 @@ pub(crate) struct Want {
     pub(crate) foreign: u32,
     /// Tokens to be reserved in the server's pool.
     pub(crate) tokens: Option<TokenNeed>,
+    /// The model, where the server has one in memory at a time: all holders must want the same.
+    pub(crate) only_model: Option<String>,
 }
 
 /// What a caller asks for: one slot of any of `wants`, the first that has one free.

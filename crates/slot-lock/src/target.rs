@@ -146,6 +146,7 @@ pub(crate) fn named(
                 .unwrap_or(0),
             foreign: 0,
             tokens: None,
+            only_model: None,
         },
         is_assumed: slots.is_none(),
         is_resident: false,

@@ -38,6 +38,7 @@ impl LocalHeld {
         // Labels are for people: a full disk must not cost the slot.
         let mut label = Label::new(bearer, token.clone(), since);
         label.tokens = want.tokens.map(|need| need.tokens);
+        label.model.clone_from(&want.only_model);
         let _ = write_text(&file, &label.line());
         folder.note(inside, want.slots, slot);
         let flag_file = folder.flag_path(slot);

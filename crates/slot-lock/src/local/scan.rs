@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use super::displaced::is_held_though_removed;
 use super::files::{failed, is_same, open};
 use super::folder::{Folder, Inside, read_label, write_text};
-use crate::admission::{allowed, by_count, by_tokens};
+use crate::admission::{allowed, by_count, by_model, by_tokens};
 use crate::flock;
 use crate::label::Bearer;
 use crate::store::{StoreError, Want};
@@ -50,11 +50,12 @@ pub(super) fn take(
     let mut above = above.peekable();
     let first_is_enough = above.peek().is_none()
         && want.tokens.is_none()
+        && want.only_model.is_none()
         && allowed(want, bearer.class) == want.slots;
 
     let mut free = None;
     let mut held = Vec::new();
-    let mut tokens = Vec::new();
+    let mut labels = Vec::new();
     for slot in (0..want.slots).chain(above) {
         let exists = entries.slots.binary_search(&slot).is_ok();
         if !exists && (free.is_some() || slot >= want.slots) {
@@ -70,17 +71,22 @@ pub(super) fn take(
             Claim::Free(_) => {}
             Claim::Held(text) => {
                 held.push(slot);
-                if want.tokens.is_some() {
-                    tokens.push(text.and_then(|file| read_label(&file)?.tokens));
-                }
+                labels.push(text.as_ref().and_then(read_label));
             }
         }
     }
     let count = u32::try_from(held.len()).unwrap_or(u32::MAX);
-    let admitted = by_count(want, bearer.class, count).and_then(|()| match want.tokens {
-        Some(need) => by_tokens(need, want.slots, &tokens),
-        None => Ok(()),
-    });
+    let tokens: Vec<Option<u64>> = labels.iter().map(|l| l.as_ref()?.tokens).collect();
+    let models = labels.iter().map(|l| l.as_ref()?.model.as_deref());
+    let admitted = by_count(want, bearer.class, count)
+        .and_then(|()| match &want.only_model {
+            Some(model) => by_model(model, models),
+            None => Ok(()),
+        })
+        .and_then(|()| match want.tokens {
+            Some(need) => by_tokens(need, want.slots, &tokens),
+            None => Ok(()),
+        });
     match (free, admitted) {
         (Some(slot), Ok(())) if folder.is_current(&inside.gate) => Ok(Scan::Free(slot)),
         (Some(_), Ok(())) => Ok(Scan::Again),

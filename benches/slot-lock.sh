@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# slot-lock against its peers, in one run: uncontended cost, contention, hand-over, waiting cost.
+#
+#   cargo build --release && benches/slot-lock.sh [path/to/slot-lock]
+#
+# Peers that are not installed are left out, aloud (Debian: util-linux, parallel, moreutils, hyperfine).
+# Knobs: RUNS=200 JOBS=1000 WIDTH=32 JOB_MS=20
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+tool=$(realpath "${1:-$here/target/release/slot-lock}")
+[ -x "$tool" ] || { echo "no $tool; run: cargo build --release" >&2; exit 2; }
+RUNS=${RUNS:-200} JOBS=${JOBS:-1000} WIDTH=${WIDTH:-32} JOB_MS=${JOB_MS:-20}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME=$work BATON_LOCK_DIR=$work/slots PARALLEL_HOME=$work
+cd "$work"
+have() { command -v "$1" >/dev/null || { echo "($1 is not installed: left out)" >&2; return 1; }; }
+now_us() { local t=${EPOCHREALTIME/[.,]/}; echo "$t"; }
+
+echo "# load $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $("$tool" --version)"
+
+echo "## uncontended: take, run true, give back (median, min, user+system; ms)"
+if have hyperfine; then
+    commands=(-n true true -n flock "flock f true" -n slot-lock "$tool --key k --slots 2 -- true")
+    have lckdo && commands+=(-n lckdo "lckdo l true")
+    hyperfine -N --warmup 10 --runs "$RUNS" --style none --export-json a.json "${commands[@]}" 2>/dev/null
+    if have sem; then
+        hyperfine -N --warmup 2 --runs 20 --style none --export-json b.json -n "sem --fg" "sem --id x -j2 --fg true" 2>/dev/null
+    fi
+    for file in a.json b.json; do
+        [ -e "$file" ] && jq -r '.results[] | [.command, .median, .min, (.user + .system)] | @tsv' "$file"
+    done | awk -F'\t' '{ printf "%-12s %8.2f %8.2f %8.2f\n", $1, $2*1e3, $3*1e3, $4*1e3; m[$1] = $2 }
+        END { if (m["flock"]) printf "slot-lock / flock = %.2f (bar: 1.5)\n", m["slot-lock"] / m["flock"]
+              if (m["sem --fg"]) printf "sem / slot-lock = %.0f (bar: 20)\n", m["sem --fg"] / m["slot-lock"] }'
+fi
+
+# A job: its number, its start and its end in microseconds, one line a job.
+cat > job <<'JOB'
+#!/usr/bin/env bash
+s=$EPOCHREALTIME; read -rt "$JOB_S" _ <> <(:) || :; echo "$1 ${s/[.,]/} ${EPOCHREALTIME/[.,]/}" >> jobs.log
+JOB
+chmod +x job
+export JOB_S; JOB_S=$(awk "BEGIN { print $JOB_MS / 1000 }")
+
+# Wall time, the most at once, pairs that started in another order than they were launched.
+judge() { # NAME SLOTS WALL_US
+    local most
+    most=$(awk '{ print $2, 1; print $3, -1 }' jobs.log | sort -n -k1,1 -k2,2 |
+        awk '{ at += $2; if (at > most) most = at } END { print most }')
+    sort -n jobs.log | awk -v name="$1" -v slots="$2" -v wall="$3" -v most="$most" -v ms="$JOB_MS" '
+        { start[NR] = $2 }
+        END { for (i = 1; i <= NR; i++) for (j = i + 1; j <= NR; j++) if (start[j] < start[i]) inversions++
+              ideal = NR * ms * 1e3 / slots
+              printf "%-20s %4d jobs, %6.2f s wall, %3.0f %% of the ideal, most at once %d, inversions %d of %d\n",
+                  name, NR, wall / 1e6, 100 * ideal / wall, most, inversions, NR * (NR - 1) / 2 }'
+}
+contend() { # NAME SLOTS COMMAND...
+    local name=$1 slots=$2; shift 2
+    rm -f jobs.log
+    local start; start=$(now_us)
+    seq "$JOBS" | xargs -P "$WIDTH" -I{} "$@" ./job {}
+    judge "$name" "$slots" $(($(now_us) - start))
+}
+echo "## contended: $JOBS jobs of $JOB_MS ms, $WIDTH in flight"
+contend "flock, 1 slot" 1 flock f
+contend "slot-lock, 1 slot" 1 "$tool" --key d --slots 1 -q --
+contend "flock, 2 files" 2 sh -c 'exec flock f$(($2 % 2)) "$1" "$2"' sh
+contend "slot-lock, 2 slots" 2 "$tool" --key c --slots 2 -q --
+
+echo "## hand-over: from the end of the holder's command to the start of the next (median of 100; us)"
+for _ in $(seq 100); do
+    "$tool" --key h --slots 1 -- bash -c 'read -rt 0.1 _ <> <(:); echo "$EPOCHREALTIME"' > a &
+    until grep -q '"slot":0' <("$tool" status h 2>/dev/null); do :; done
+    "$tool" --key h --slots 1 -- bash -c 'echo "$EPOCHREALTIME"' > b &
+    wait
+    echo $(($(tr -d '.,' < b) - $(tr -d '.,' < a)))
+done | sort -n | awk '{ v[NR] = $1 } END { print "slot-lock", v[int((NR + 1) / 2)], "p90", v[int(NR * 0.9)] }'
+
+echo "## waiting: processor time of 20 waiters on one slot"
+"$tool" --key w --slots 1 -- sleep 12 &
+sleep 1
+for _ in $(seq 20); do
+    bash -c 'TIMEFORMAT="%U %S"; time "$0" --key w --slots 1 --wait 10s -q -- true' "$tool" 2>&1 | tail -1 &
+done | awk '{ t += $1 + $2 } END { printf "%.2f ms a waiter and second\n", t * 1e3 / 20 / 10 }'
+wait
