@@ -25,7 +25,7 @@ Examples:
   vllm-health | ctx-estimate --task t.json --candidates - |
       slot-lock --candidates - --wait 5m -- worker-run --task t.json
   slot-lock --key gpu0 --slots 1 --wait 0 -- make bench || echo 'busy'
-  exec 9> >(slot-lock acquire --until-eof --report r.json)     # closing 9, or dying, gives it back
+  exec 9> >(slot-lock acquire --until-eof --report r.json)  # 9 closed: given back
   id=$(slot-lock acquire --ttl 10m | jq -r .token); …; slot-lock release \"$id\"
   slot-lock status
 
