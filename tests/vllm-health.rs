@@ -163,6 +163,90 @@ fn wrong_usage_is_2_and_names_the_right_flag() {
 }
 
 #[test]
+fn a_missing_ca_file_is_named_before_any_request() {
+    let home = Home::new();
+    health(&home)
+        .args(["https://127.0.0.1:1/v1", "--cacert", "/no/such.pem"])
+        .run()
+        .code(78)
+        .stderr_has("/no/such.pem");
+}
+
+/// A server with a certificate of its own, by openssl. None where that is not installed.
+fn tls_server(folder: &std::path::Path) -> Option<(std::process::Child, String)> {
+    let made = std::process::Command::new("openssl")
+        .args([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+        ])
+        .args([
+            "-keyout",
+            "key.pem",
+            "-out",
+            "cert.pem",
+            "-subj",
+            "/CN=localhost",
+        ])
+        .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+        .current_dir(folder)
+        .output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        eprintln!("r31: skipped; openssl is not installed");
+        return None;
+    }
+    support::write(
+        folder,
+        "v1/models",
+        r#"{"data":[{"id":"m","owned_by":"vllm","max_model_len":100}]}"#,
+    );
+    support::write(folder, "health", "ok");
+    let port = free_port();
+    let child = std::process::Command::new("openssl")
+        .args([
+            "s_server", "-WWW", "-quiet", "-cert", "cert.pem", "-key", "key.pem",
+        ])
+        .args(["-accept", &port.to_string()])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("openssl listens", Duration::from_secs(10), || {
+        TcpStream::connect(("127.0.0.1", port)).ok()
+    });
+    Some((child, format!("https://localhost:{port}/v1")))
+}
+
+#[test]
+fn r31_a_certificate_of_its_own_needs_its_authority_or_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((mut server, url)) = tls_server(folder.path()) else {
+        return;
+    };
+    let refused = ask(&url, &[]).code(69);
+    let document = refused.json();
+    assert_eq!(only(&document)["error"]["kind"], "tls");
+    assert!(
+        only(&document)["state_reason"]
+            .as_str()
+            .unwrap()
+            .contains("--cacert")
+    );
+    let certificate = folder.path().join("cert.pem");
+    let certificate = certificate.to_str().unwrap();
+    ask(&url, &["--cacert", certificate]).code(0);
+    ask(&url, &["--insecure"]).code(0);
+    health(&Home::new())
+        .arg(&url)
+        .env("SSL_CERT_FILE", certificate)
+        .run()
+        .code(0);
+    let _ = server.kill();
+    let _ = server.wait();
+}
+
+#[test]
 fn the_environment_and_the_configuration_name_servers() {
     let (one, two) = (sim(&[]), sim(&["--kind", "llamacpp"]));
     let home = Home::new();

@@ -233,6 +233,7 @@ impl Call<'_> {
 
     fn stream(&mut self, head: &Head, on_event: OnEvent<'_>) -> Result<ChatAnswer, CallError> {
         let headers = self.started.elapsed();
+        // Declared gzip is decoded below us, and its header taken away.
         if !matches!(head.encoding.as_str(), "" | "identity") {
             let message = format!(
                 "{}: the body is `{}`-encoded, which was not asked for: look for a proxy that \

@@ -284,6 +284,30 @@ fn s33_a_stream_that_is_gzip_without_saying_so_is_named() {
 }
 
 #[test]
+fn s33_declared_gzip_is_decoded() {
+    const ZIPPED: &[u8] = &[
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 73, 44, 73, 180, 82, 168, 86, 74, 206, 200, 207, 76,
+        78, 45, 86, 178, 138, 174, 86, 74, 73, 205, 41, 73, 84, 178, 2, 10, 230, 231, 149, 164,
+        230, 149, 40, 89, 41, 101, 100, 42, 213, 234, 40, 165, 101, 230, 101, 22, 103, 196, 23,
+        165, 38, 22, 231, 231, 1, 69, 139, 75, 242, 11, 148, 106, 99, 107, 185, 184, 82, 192, 198,
+        68, 187, 248, 251, 185, 198, 114, 113, 1, 0, 104, 250, 234, 0, 85, 0, 0, 0,
+    ];
+    let client = serve(|stream, request| {
+        assert!(
+            request.to_lowercase().contains("accept-encoding: identity"),
+            "{request}"
+        );
+        let head = HEAD.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        chunk(stream, ZIPPED);
+        chunk(stream, b"");
+        wait_for_close(stream);
+    });
+    let answer = chat(&client, &Clocks::default()).unwrap();
+    assert_eq!(answer.content, "hi");
+}
+
+#[test]
 fn a_redirect_to_another_host_is_named_and_not_followed() {
     let error =
         whole("HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\nContent-Length: 0\r\n\r\n")

@@ -58,8 +58,9 @@ pub(crate) fn ask(
     how: &How,
     cancel: &Cancel,
 ) -> Result<Vec<Provider>, Failure> {
+    let begun = Instant::now();
     if let [only] = targets {
-        return Ok(vec![ask_one(only, how, cancel)]);
+        return Ok(vec![ask_one(only, how, begun, cancel)]);
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> = targets
@@ -67,7 +68,7 @@ pub(crate) fn ask(
             .map(|target| {
                 std::thread::Builder::new()
                     .stack_size(STACK_SIZE)
-                    .spawn_scoped(scope, move || ask_one(target, how, cancel))
+                    .spawn_scoped(scope, move || ask_one(target, how, begun, cancel))
             })
             .collect();
         threads
@@ -82,12 +83,14 @@ pub(crate) fn ask(
     })
 }
 
-fn ask_one(target: &Target, how: &How, cancel: &Cancel) -> Provider {
-    let started = Instant::now();
-    let mut provider = probe(&target.endpoint, &target.options, cancel);
+/// The limit counts from when all were asked, not from when this one's thread got its turn.
+fn ask_one(target: &Target, how: &How, begun: Instant, cancel: &Cancel) -> Provider {
+    let mut options = target.options.clone();
+    options.timeout = options.timeout.saturating_sub(begun.elapsed());
+    let mut provider = probe(&target.endpoint, &options, cancel);
     if let Some(what) = how.active {
         let pauses = target.options.interval * target.options.samples.saturating_sub(1);
-        let left = (target.options.timeout + pauses).saturating_sub(started.elapsed());
+        let left = (target.options.timeout + pauses).saturating_sub(begun.elapsed());
         try_it(target, how, what, left, &mut provider, cancel);
     }
     provider
@@ -122,8 +125,12 @@ fn try_it(
         (Ok(model), _) => (model.id.clone(), names_of(model)),
         // Not listed; only the server can tell (LoRA adapters loaded at run time).
         (Err(_), Some(name)) => (name.clone(), vec![name.clone()]),
+        // A proof was asked for and there is none: not to be judged.
         (Err(why), None) => {
-            return skip(provider, &format!("not probed: {why}"));
+            let message = format!("not probed: {why}");
+            let probe = json!({"kind": word(what), "ok": null, "skipped": false, "message": message, "took_ms": 0});
+            provider.other.insert("probe".to_owned(), probe);
+            return;
         }
     };
     let client = Client::new(target.endpoint.clone());

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use baton_cli::config::{ConfigFlags, Loaded, load};
+use baton_cli::config::{ConfigFlags, Loaded, ProviderConfig, load};
 use baton_cli::{Environment, Failure, Format, Output};
 use baton_model_server::Endpoint;
 use baton_model_server::probe::ProbeOptions;
 use baton_process::{Cancel, Command, exec};
-use baton_protocol::{Exit, Health, Provider, SchemaTag, Secret, SignalSource, Timestamp};
+use baton_protocol::{
+    Exit, Health, Provider, SchemaTag, Secret, ServerKind, SignalSource, Timestamp,
+};
+use serde_json::Value;
 
 use crate::ask::{How, Target, ask};
 use crate::choice;
@@ -56,6 +59,15 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     let verdicts = verdicts(&providers, &plan);
     let ready = overall(&verdicts, plan.wants.all);
     notes(&providers, output);
+    if plan.active.is_some() {
+        for text in targets
+            .iter()
+            .zip(&providers)
+            .filter_map(|(t, p)| probe_note(&t.config, p))
+        {
+            output.note(&text);
+        }
+    }
     if !cli.command.is_empty() {
         return become_command(cli, &plan, &targets, &providers, &verdicts);
     }
@@ -102,6 +114,7 @@ fn targets(cli: &Cli, loaded: &Loaded, env: &Environment) -> Result<Vec<Target>,
             endpoint.key = provider.api_key(env)?;
             endpoint.ca_file = cli.cacert.clone().or_else(|| provider.ca_file.clone());
             endpoint.insecure = cli.insecure || provider.insecure;
+            endpoint.check().map_err(Failure::config)?;
             Ok(Target::new(provider, endpoint, options.clone()))
         })
         .collect()
@@ -134,6 +147,27 @@ fn notes(providers: &[Provider], output: &Output) {
             ));
         }
     }
+}
+
+/// What someone who probes should know besides: the probe was skipped, or a limit on thinking is
+/// configured in a place this server ignores.
+fn probe_note(config: &ProviderConfig, provider: &Provider) -> Option<String> {
+    let probe = provider.other.get("probe")?;
+    if probe.get("skipped") == Some(&Value::Bool(true)) {
+        let why = probe.get("message")?.as_str()?;
+        return Some(format!("{}: {why}", provider.id));
+    }
+    let kwargs = config.request.get("chat_template_kwargs")?;
+    kwargs.get("thinking_budget")?;
+    let ignored = provider.server.kind == ServerKind::Vllm
+        && !config.request.contains_key("thinking_token_budget");
+    ignored.then(|| {
+        format!(
+            "{}: vLLM ignores chat_template_kwargs.thinking_budget; put thinking_token_budget into \
+             `request` (it needs --reasoning-parser)",
+            provider.id
+        )
+    })
 }
 
 fn watch(

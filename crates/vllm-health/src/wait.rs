@@ -80,13 +80,40 @@ fn wait_for_change(
         if cancel.wait(KNOCK_PAUSE.min(left)) {
             return;
         }
-        for ((target, _), old) in waiting.iter().zip(&before) {
-            let status = knock(&target.endpoint, KNOCK_LIMIT.min(left), cancel);
-            if status.is_some() && status != *old {
-                return;
-            }
+        if knock_at_all(waiting, KNOCK_LIMIT.min(left), cancel)
+            .iter()
+            .zip(&before)
+            .any(|(status, old)| status.is_some() && status != old)
+        {
+            return;
         }
     }
+}
+
+/// Knocks side by side, so that one that is silent delays nobody. Those that were silent are left
+/// to the next full look.
+fn knock_at_all(
+    waiting: &[(&Target, &Provider)],
+    limit: Duration,
+    cancel: &Cancel,
+) -> Vec<Option<u16>> {
+    let is_silent = |p: &Provider| p.state == ServerState::Unknown;
+    if let [(only, _)] = waiting {
+        return vec![knock(&only.endpoint, limit, cancel)];
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = waiting
+            .iter()
+            .map(|(target, provider)| {
+                (!is_silent(provider))
+                    .then(|| scope.spawn(|| knock(&target.endpoint, limit, cancel)))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.and_then(|t| t.join().ok().flatten()))
+            .collect()
+    })
 }
 
 /// Whether a full look would find more than `/health` alone: it answers, and is not just loading.

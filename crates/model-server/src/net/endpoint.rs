@@ -40,6 +40,14 @@ impl Endpoint {
         self
     }
 
+    /// Whether what it names can be used; the error says what cannot.
+    pub fn check(&self) -> Result<(), String> {
+        if self.ca_file.is_some() {
+            super::tls::config(self)?;
+        }
+        Ok(())
+    }
+
     /// The address of a route below the root, for example `/health`.
     pub(crate) fn at_root(&self, route: &str) -> String {
         format!("{}{route}", self.base.root())

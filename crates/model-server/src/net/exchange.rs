@@ -20,8 +20,10 @@ use super::resolver::{RecordingResolver, Tried};
 
 /// Redirects followed before giving up.
 const MAX_REDIRECTS: u32 = 5;
-/// How much is read at once.
-const READ_SIZE: usize = 16 << 10;
+/// How much is read at once, and written.
+const BUFFER: usize = 16 << 10;
+/// The same for a question without a body: there may be hundreds of them at once.
+const SMALL_BUFFER: usize = 4 << 10;
 /// Enough for a TLS handshake in a debug build.
 const STACK_SIZE: usize = 512 << 10;
 
@@ -36,6 +38,16 @@ pub(crate) struct Order {
     pub(crate) connect: Duration,
     /// Read no more than this.
     pub(crate) limit: usize,
+}
+
+impl Order {
+    fn buffer(&self) -> usize {
+        if self.body.is_some() {
+            BUFFER
+        } else {
+            SMALL_BUFFER
+        }
+    }
 }
 
 /// The headers that matter.
@@ -109,7 +121,7 @@ impl Exchange {
                 }
             };
             if send(Piece::Head(head(&response))) {
-                read(response, order.limit, &send);
+                read(response, &order, &send);
             }
         };
         std::thread::Builder::new()
@@ -135,8 +147,8 @@ fn agent(endpoint: &Endpoint, order: &Order, tried: Tried) -> Result<Agent, Fail
         .max_redirects_will_error(false)
         .timeout_resolve(Some(order.connect))
         .timeout_connect(Some(order.connect))
-        .input_buffer_size(READ_SIZE)
-        .output_buffer_size(READ_SIZE)
+        .input_buffer_size(order.buffer().max(2 * SMALL_BUFFER))
+        .output_buffer_size(order.buffer())
         .max_idle_connections(0)
         .proxy(proxy)
         .accept_encoding("identity")
@@ -241,16 +253,16 @@ fn head(response: &Response<Body>) -> Head {
     }
 }
 
-fn read(response: Response<Body>, limit: usize, send: &dyn Fn(Piece) -> bool) {
+fn read(response: Response<Body>, order: &Order, send: &dyn Fn(Piece) -> bool) {
     let mut reader = response.into_body().into_reader();
-    let mut buffer = vec![0; READ_SIZE];
+    let mut buffer = vec![0; order.buffer()];
     let mut seen = 0_usize;
     loop {
         let piece = match reader.read(&mut buffer) {
             Ok(0) => Piece::End,
             Ok(n) => {
                 seen = seen.saturating_add(n);
-                if seen > limit {
+                if seen > order.limit {
                     Piece::TooLarge
                 } else {
                     Piece::Bytes(buffer.get(..n).unwrap_or_default().to_vec())
