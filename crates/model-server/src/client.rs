@@ -20,6 +20,9 @@ const ANSWER_LIMIT: usize = 256 << 20;
 /// How much of a body is kept that is not a stream: errors, counts, model lists.
 pub(crate) const BODY_LIMIT: usize = 16 << 20;
 
+/// How long a stream may stay open after its finish reason.
+const ENDING_PAUSE: Duration = Duration::from_secs(5);
+
 /// Called with every event of a stream; `Break` ends the request at once.
 pub type OnEvent<'a> = &'a mut dyn FnMut(&StreamEvent) -> ControlFlow<()>;
 
@@ -43,6 +46,8 @@ struct Call<'a> {
     cancel: &'a Cancel,
     started: Instant,
     last_event: Option<Instant>,
+    /// A finish reason came: what follows (usage, `[DONE]`) follows at once or never.
+    is_ending: bool,
     wire: Receiver<Wire>,
 }
 
@@ -128,6 +133,7 @@ impl Client {
             cancel,
             started,
             last_event: None,
+            is_ending: false,
             wire,
         };
         let result = match call.next()? {
@@ -149,7 +155,7 @@ impl Call<'_> {
                 let message = format!("{}: cancelled", self.url);
                 return Err(CallError::new(ErrorClass::Cancelled, message));
             }
-            let next = self.clocks.next(self.started, self.last_event);
+            let next = self.next_clock();
             let received = match next {
                 None => self.wire.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some((at, _)) => {
@@ -167,6 +173,21 @@ impl Call<'_> {
                     }
                 }
             }
+        }
+    }
+
+    fn next_clock(&self) -> Option<(Instant, Clock)> {
+        let next = self.clocks.next(self.started, self.last_event);
+        let Some(end) = self
+            .last_event
+            .filter(|_| self.is_ending)
+            .map(|at| at + ENDING_PAUSE)
+        else {
+            return next;
+        };
+        match next {
+            Some((at, clock)) if at < end => Some((at, clock)),
+            _ => Some((end, Clock::Idle)),
         }
     }
 
@@ -242,7 +263,9 @@ impl Call<'_> {
             );
             return Err(CallError::new(ErrorClass::NotApi, message).with_status(head.status));
         }
-        let is_stream = head.content_type.contains("event-stream");
+        let is_stream = ["event-stream", "ndjson", "jsonl"]
+            .iter()
+            .any(|kind| head.content_type.contains(kind));
         if head.status != 200 || !is_stream {
             let body = self.body()?;
             return self.not_a_stream(head, &body);
@@ -307,6 +330,12 @@ impl Call<'_> {
         let ending = 'reading: loop {
             let piece = match self.next() {
                 Ok(piece) => piece,
+                // The reason to end was given, and only [DONE] is missing: this is no cut.
+                Err(error)
+                    if assembly.is_whole() && error.class == ErrorClass::TimedOut(Clock::Idle) =>
+                {
+                    break Ok(false);
+                }
                 Err(error) => break Err(error),
             };
             let ended = match piece {
@@ -321,6 +350,7 @@ impl Call<'_> {
                     false
                 }
                 Piece::End => true,
+                Piece::Failed(_) if assembly.is_whole() => break Ok(false),
                 Piece::Failed(failure) => break Err(failure.into_error(&self.url)),
                 Piece::TooLarge => break Err(self.too_large()),
                 Piece::Head(_) | Piece::Wake => continue,
@@ -344,6 +374,7 @@ impl Call<'_> {
                         break 'reading Err(classify_stream_error(&error, &self.url));
                     }
                     Step::More(happened) => {
+                        self.is_ending = assembly.is_whole();
                         if happened.iter().any(|event| on_event(event).is_break()) {
                             break 'reading Ok(true);
                         }

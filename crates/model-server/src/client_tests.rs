@@ -113,6 +113,21 @@ fn s09_a_socket_that_stays_open_after_done_does_not_matter() {
 }
 
 #[test]
+fn s08_s09_a_finish_reason_without_done_on_an_open_socket_is_complete() {
+    let client = serve(|stream, _| {
+        stream.write_all(HEAD.as_bytes()).unwrap();
+        chunk(stream, HELLO.split_once("data: [").unwrap().0.as_bytes());
+        wait_for_close(stream);
+    });
+    let answer = chat(&client, &short()).unwrap();
+    assert_eq!(
+        (answer.content.as_str(), answer.truncated),
+        ("hello 🦀", false)
+    );
+    assert_eq!(answer.repairs["no_done_line"], 1);
+}
+
+#[test]
 fn s10_a_stream_closed_in_the_middle_is_cut_with_what_came() {
     let client = serve(|stream, _| {
         // Close-delimited: the end of such a body looks clean to the library.

@@ -169,7 +169,14 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
         || kind == "model_not_found"
         || (code == 400
             && about_a_model
-            && has(&["not found", "does not exist", "not exist", "unknown model"]))
+            && has(&[
+                "not found",
+                "does not exist",
+                "not exist",
+                "unknown model",
+                "invalid model name",
+                "could not find",
+            ]))
     {
         return CallError::new(ErrorClass::UnknownModel, said);
     }
@@ -177,6 +184,8 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
         "loading model",
         "model is loading",
         "still loading",
+        "currently loading",
+        "being loaded",
         "model_not_loaded",
         "no models loaded",
     ]) || kind == "model_not_loaded"
@@ -196,6 +205,9 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
         "queue full",
         "rate limit",
     ]);
+    if code == 429 && has(&["insufficient_quota", "exceeded your current quota"]) {
+        return CallError::new(ErrorClass::Deterministic, said);
+    }
     if code == 429 || (busy && code >= 429) {
         return CallError::new(ErrorClass::Busy, said);
     }
@@ -205,6 +217,7 @@ fn judge(status: Option<u16>, error: &Value, url: &str) -> CallError {
         "not implemented",
         "unsupported",
         "not supported",
+        "too large to process",
         "invalid_request_error",
         "cannot schedule new futures after shutdown",
     ]) || kind == "invalid_request_error";

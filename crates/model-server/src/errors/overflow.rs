@@ -31,18 +31,36 @@ const WORDINGS: &[Wording] = &[
         limit: &["available context size ("],
         prompt: &["request ("],
     },
+    // llama.cpp before that: `Input prompt is too big compared to KV size`
+    Wording {
+        needles: &["compared to kv size"],
+        limit: &[],
+        prompt: &[],
+    },
     // llama.cpp, shared pool; LM Studio
     Wording {
         needles: &["context size has been exceeded"],
         limit: &[],
         prompt: &[],
     },
+    // vLLM: `You passed 5000 input tokens and requested 0 output tokens. However, the model's context
+    // length is only 4096 tokens, resulting in a maximum input length of …`
+    Wording {
+        needles: &["context length is only"],
+        limit: &["context length is only "],
+        prompt: &["you passed "],
+    },
     // vLLM: `maximum context length is 4096 tokens. However, your prompt contains at least 4097
     // input tokens`; older: `you requested 70000 tokens (62466 in the messages, …)`. The number
     // after "at least" is the limit plus one, not the size of the prompt.
     Wording {
         needles: &["maximum context length"],
-        limit: &["maximum context length is ", "maximum context length of "],
+        limit: &[
+            "maximum context length is ",
+            "maximum context length of ",
+            "maximum context length (",
+            "model with ",
+        ],
         prompt: &[
             "you requested (",
             "prompt contains ",
@@ -50,6 +68,8 @@ const WORDINGS: &[Wording] = &[
             "resulted in ",
             "your messages resulted in ",
             "tokens (",
+            "tokens: ",
+            "prompt contains ",
         ],
     },
     // vLLM: `max_tokens=100000 cannot be greater than max_model_len=4096`
@@ -63,6 +83,54 @@ const WORDINGS: &[Wording] = &[
         limit: &["maximum model length of "],
         prompt: &["prompt (length ", "prompt (total length "],
     },
+    Wording {
+        needles: &["too long to fit into the model"],
+        limit: &["context length "],
+        prompt: &["prompt (total length ", "prompt (length "],
+    },
+    // exllama and kin: `Prompt length 5000 is greater than max_seq_len 4096`
+    Wording {
+        needles: &["prompt length", "max_seq_len"],
+        limit: &["max_seq_len "],
+        prompt: &["prompt length "],
+    },
+    // TensorRT-LLM: `prompt length (5000) exceeds maximum input length (4096)`
+    Wording {
+        needles: &["exceed", "maximum input length"],
+        limit: &["maximum input length (", "maximum input length of "],
+        prompt: &["prompt length (", "input length ("],
+    },
+    // Hosted ones that gateways pass on
+    Wording {
+        needles: &["maximum prompt length"],
+        limit: &["maximum prompt length is "],
+        prompt: &["request contains "],
+    },
+    Wording {
+        needles: &["prompt token count", "exceeds the limit"],
+        limit: &["exceeds the limit of "],
+        prompt: &["prompt token count of "],
+    },
+    Wording {
+        needles: &["input token count", "maximum number of tokens"],
+        limit: &["tokens allowed ("],
+        prompt: &["token count ("],
+    },
+    Wording {
+        needles: &["exceed context limit"],
+        limit: &["> "],
+        prompt: &["context limit: "],
+    },
+    Wording {
+        needles: &["session_len"],
+        limit: &["session_len "],
+        prompt: &[],
+    },
+    Wording {
+        needles: &["reached context length of"],
+        limit: &["reached context length of "],
+        prompt: &[],
+    },
     // LM Studio, with its own word order
     Wording {
         needles: &["context", "overflow", "tokens"],
@@ -71,8 +139,8 @@ const WORDINGS: &[Wording] = &[
     },
     Wording {
         needles: &["greater than the context length"],
-        limit: &["context length (", "context length of "],
-        prompt: &["number of tokens (", "tokens to keep ("],
+        limit: &["n_ctx: ", "context length (", "context length of "],
+        prompt: &["n_keep: ", "number of tokens (", "tokens to keep ("],
     },
     // SGLang: `Input length (5000 tokens) exceeds the maximum allowed length (4096 tokens)`;
     // `The input (5000 tokens) is longer than the model's context length (4096 tokens).`
@@ -111,11 +179,6 @@ const WORDINGS: &[Wording] = &[
     Wording {
         needles: &["exceed", "context length"],
         limit: &["context length of ", "context length ("],
-        prompt: &[],
-    },
-    Wording {
-        needles: &["context length is only"],
-        limit: &["context length is only "],
         prompt: &[],
     },
     Wording {
@@ -187,9 +250,20 @@ fn from_words(message: &str) -> Option<Overflow> {
         .find(|w| w.needles.iter().all(|needle| text.contains(needle)))?;
     let find = |labels: &[&str]| labels.iter().find_map(|label| number_after(&text, label));
     Some(Overflow {
-        prompt_tokens: find(wording.prompt),
+        prompt_tokens: parts(&text).or_else(|| find(wording.prompt)),
         limit: find(wording.limit),
     })
+}
+
+/// A prompt told in parts: `(52139 of text input, 12757 of tool input, 200000 in the output)`.
+fn parts(text: &str) -> Option<u64> {
+    let (before, after) = text.split_once(" of text input")?;
+    let words = number_after(&format!("({}", before.rsplit_once('(')?.1), "(")?;
+    let tools = after
+        .split_once(" of tool input")
+        .and_then(|(before, _)| number_after(before, ", "))
+        .unwrap_or(0);
+    Some(words + tools)
 }
 
 /// The number right after a label; commas group its digits.
@@ -293,6 +367,97 @@ mod tests {
             None,
             Some(4_096),
         );
+    }
+
+    #[test]
+    fn c09_a_prompt_told_in_parts_is_their_sum() {
+        check(
+            &json!(
+                "This endpoint's maximum context length is 262144 tokens. However, you requested about 264896 tokens (52139 of text input, 12757 of tool input, 200000 in the output). Please reduce the length of either one."
+            ),
+            Some(64_896),
+            Some(262_144),
+        );
+        check(
+            &json!(
+                "This endpoint's maximum context length is 8192 tokens. However, you requested about 10000 tokens (9000 of text input, 1000 in the output)."
+            ),
+            Some(9_000),
+            Some(8_192),
+        );
+    }
+
+    #[test]
+    fn words_of_more_servers_and_gateways() {
+        for (words, prompt, limit) in [
+            (
+                "You passed 4097 input tokens and requested 0 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 4096 tokens. Please reduce the length of the input prompt.",
+                Some(4097),
+                Some(4096),
+            ),
+            (
+                "The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "The prompt (total length 5000) is too long to fit into the model (context length 4096).",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens: 35000 tokens from the input messages and 5000 tokens for the completion.",
+                Some(35_000),
+                Some(32_768),
+            ),
+            (
+                "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+                Some(40_000),
+                Some(32_768),
+            ),
+            (
+                "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+                Some(537_812),
+                Some(131_072),
+            ),
+            (
+                "prompt token count of 200000 exceeds the limit of 128000",
+                Some(200_000),
+                Some(128_000),
+            ),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_200_000),
+                Some(1_048_576),
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length",
+                Some(190_000),
+                Some(200_000),
+            ),
+            (
+                "Prompt length 5000 is greater than max_seq_len 4096",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 5000 >= n_ctx: 4096).",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "Input prompt is too big compared to KV size. Please try increasing KV size.",
+                None,
+                None,
+            ),
+            (
+                "prompt length (5000) exceeds maximum input length (4096)",
+                Some(5000),
+                Some(4096),
+            ),
+        ] {
+            check(&json!(words), prompt, limit);
+        }
     }
 
     #[test]

@@ -105,6 +105,7 @@ impl Assembly {
         for (what, count) in [
             ("stray_line", counts.stray_lines),
             ("broken_utf8", counts.broken_utf8),
+            ("value_without_data_field", counts.bare_values),
         ] {
             for _ in 0..count {
                 self.note(what);

@@ -30,6 +30,8 @@ pub struct SseCounts {
     pub comments: u32,
     /// Lines that are no field of an event.
     pub stray_lines: u32,
+    /// JSON values without `data:` before them.
+    pub bare_values: u32,
     /// Lines with bytes that are not UTF-8; those became U+FFFD.
     pub broken_utf8: u32,
 }
@@ -149,6 +151,12 @@ impl SseDecoder {
         let text = String::from_utf8_lossy(line);
         if std::str::from_utf8(line).is_err() {
             self.counts.broken_utf8 += 1;
+        }
+        // NDJSON: the value without `data:` before it.
+        if self.data.is_none() && text.starts_with('{') && is_whole(&text) {
+            self.counts.bare_values += 1;
+            self.data = Some(text.into_owned());
+            return self.dispatch();
         }
         let (field, value) = text.split_once(':').unwrap_or((&text, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);

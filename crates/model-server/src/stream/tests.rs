@@ -560,6 +560,14 @@ fn events_parted_by_single_line_ends_are_events() {
 }
 
 #[test]
+fn values_without_the_data_field_are_read_and_counted() {
+    let stream = format!("{}{}", text("a"), finish("stop")).replace("data: ", "");
+    let read = read(stream);
+    assert_eq!(read.answer.content, "a");
+    assert_eq!(read.answer.repairs["value_without_data_field"], 2);
+}
+
+#[test]
 fn a_line_without_end_is_refused() {
     let mut decoder = SseDecoder::with_limit(1000);
     decoder.push(&[b'x'; 900]);
