@@ -1,7 +1,7 @@
 //! Probing: what can this server do right now?
 //!
 //! [`probe()`] asks routes over the network. Everything that is concluded from their answers is pure:
-//! [`judge`] takes [`Answers`] and returns a provider entry.
+//! [`judge()`] takes [`Answers`] and returns a provider entry.
 
 mod active;
 mod answers;
