@@ -48,14 +48,37 @@ impl Answer {
     }
 }
 
+/// A server that can be asked: ours, or a real one by its address.
+pub trait Served {
+    fn url(&self) -> &str;
+}
+
+impl Served for Sim {
+    fn url(&self) -> &str {
+        self.root()
+    }
+}
+
+impl Served for String {
+    fn url(&self) -> &str {
+        self
+    }
+}
+
 /// Opens a connection and sends a request on it.
-pub fn open(sim: &Sim, method: &str, target: &str, headers: &str, body: &str) -> TcpStream {
-    let address = sim.root().trim_start_matches("http://");
+pub fn open(
+    server: &impl Served,
+    method: &str,
+    target: &str,
+    headers: &str,
+    body: &str,
+) -> TcpStream {
+    let address = server.url().trim_start_matches("http://");
     // A server behind a path is reached at its address all the same.
     let address = address.split('/').next().unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
+        .set_read_timeout(Some(Duration::from_secs(120)))
         .unwrap();
     let length = body.len();
     let kind = if body.is_empty() {
@@ -115,13 +138,13 @@ fn unchunk(mut rest: &[u8], answer: &mut Answer) {
 }
 
 #[track_caller]
-pub fn get(sim: &Sim, target: &str) -> Answer {
-    read(open(sim, "GET", target, "", "")).expect("an answer")
+pub fn get(server: &impl Served, target: &str) -> Answer {
+    read(open(server, "GET", target, "", "")).expect("an answer")
 }
 
 #[track_caller]
-pub fn post(sim: &Sim, target: &str, body: &Value) -> Answer {
-    read(open(sim, "POST", target, "", &body.to_string())).expect("an answer")
+pub fn post(server: &impl Served, target: &str, body: &Value) -> Answer {
+    read(open(server, "POST", target, "", &body.to_string())).expect("an answer")
 }
 
 pub const CHAT: &str = "/v1/chat/completions";

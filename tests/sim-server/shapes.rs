@@ -387,3 +387,133 @@ fn the_metrics_have_their_recorded_names() {
         );
     }
 }
+
+/// Asks a real server and ours the same and lists what ours lacks.
+fn difference(real: &String, ours: &Sim, exchanges: &[(&str, Value)]) -> Vec<String> {
+    let mut missing = Vec::new();
+    for (target, body) in exchanges {
+        let ask = |answer: Answer| {
+            let events = answer.events();
+            let streamed = events.iter().map(shape).reduce(merge);
+            let whole = serde_json::from_slice(&answer.body)
+                .ok()
+                .map(|body| shape(&body));
+            (answer.status, streamed.or(whole).unwrap_or_default())
+        };
+        let (theirs, own) = if body.is_null() {
+            (ask(get(real, target)), ask(get(ours, target)))
+        } else {
+            (ask(post(real, target, body)), ask(post(ours, target, body)))
+        };
+        let name = format!(
+            "{target} {}",
+            body.to_string().chars().take(60).collect::<String>()
+        );
+        if theirs.0 != own.0 {
+            missing.push(format!("{name}: status {} there, {} here", theirs.0, own.0));
+        }
+        compare(&name, &theirs.1, &own.1, &mut missing);
+        eprintln!("{name}: {} there", theirs.0);
+    }
+    missing
+}
+
+/// Needs the address of a running llama-server.
+#[test]
+fn a_live_llama_server_has_no_key_that_ours_lacks() {
+    let test = "a_live_llama_server_has_no_key_that_ours_lacks";
+    let Ok(real) = std::env::var("BATON_REAL_LLAMACPP_URL") else {
+        eprintln!("{test}: skipped; set BATON_REAL_LLAMACPP_URL to the address of a llama-server");
+        return;
+    };
+    let real = real
+        .trim_end_matches('/')
+        .trim_end_matches("/v1")
+        .to_owned();
+    let ours = Sim::start(["--kind", "llamacpp", "--context", "4096"]);
+    let hi = json!([{"role": "user", "content": "Say hi."}]);
+    let short = |more: Value| {
+        let mut body = json!({"messages": hi, "max_tokens": 3, "temperature": 0});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        body
+    };
+    let tokens = json!({"include_usage": true});
+    let exchanges = [
+        ("/health", json!(null)),
+        ("/v1/models", json!(null)),
+        ("/props", json!(null)),
+        ("/version", json!(null)),
+        ("/tokenize", json!({"content": "hello"})),
+        (
+            "/tokenize",
+            json!({"content": "hello", "with_pieces": true}),
+        ),
+        ("/tokenize", json!({"prompt": "hello"})),
+        ("/apply-template", json!({"messages": hi})),
+        ("/v1/chat/completions/input_tokens", json!({"messages": hi})),
+        ("/v1/messages/count_tokens", json!({"messages": hi})),
+        (CHAT, short(json!({}))),
+        (CHAT, short(json!({"stream": true}))),
+        (
+            CHAT,
+            short(json!({"stream": true, "stream_options": tokens})),
+        ),
+        (
+            CHAT,
+            short(json!({"stream": true, "return_progress": true})),
+        ),
+        (CHAT, short(json!({"max_tokens": "many"}))),
+        (CHAT, short(json!({"response_format": {"type": "yaml"}}))),
+        (CHAT, json!({"model": "x"})),
+        (CHAT, json!({"messages": "hi"})),
+        (
+            CHAT,
+            request(&"debug path commit trace ".repeat(40_000), json!({})),
+        ),
+        ("/slots", json!(null)),
+    ];
+    let missing = difference(&real, &ours, &exchanges);
+    assert!(missing.is_empty(), "ours lacks:\n{}", missing.join("\n"));
+}
+
+/// Needs the address of a running vLLM.
+#[test]
+fn a_live_vllm_has_no_key_that_ours_lacks() {
+    let Ok(real) = std::env::var("BATON_REAL_VLLM_URL") else {
+        eprintln!("a_live_vllm_…: skipped; set BATON_REAL_VLLM_URL to the address of a vLLM");
+        return;
+    };
+    let real = real
+        .trim_end_matches('/')
+        .trim_end_matches("/v1")
+        .to_owned();
+    let model = get(&real, "/v1/models").json()["data"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let ours = Sim::start(["--model", &model, "--context", "4096"]);
+    let hi = json!([{"role": "user", "content": "Say hi."}]);
+    let tokens = json!({"include_usage": true});
+    let exchanges = [
+        ("/version", json!(null)),
+        ("/load", json!(null)),
+        ("/v1/models", json!(null)),
+        ("/v1/nope", json!(null)),
+        ("/tokenize", json!({"prompt": "hello"})),
+        ("/tokenize", json!({"messages": hi})),
+        ("/tokenize", json!({})),
+        (CHAT, json!({"messages": hi, "max_tokens": 3})),
+        (
+            CHAT,
+            json!({"messages": hi, "max_tokens": 3, "stream": true, "stream_options": tokens}),
+        ),
+        (CHAT, json!({"messages": hi, "model": "nope"})),
+        (CHAT, json!({"messages": hi, "max_tokens": 0})),
+        (CHAT, json!({"messages": []})),
+        (CHAT, json!({"model": model})),
+    ];
+    let missing = difference(&real, &ours, &exchanges);
+    assert!(missing.is_empty(), "ours lacks:\n{}", missing.join("\n"));
+}
