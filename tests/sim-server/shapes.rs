@@ -493,7 +493,8 @@ fn a_live_vllm_has_no_key_that_ours_lacks() {
         .as_str()
         .unwrap()
         .to_owned();
-    let ours = Sim::start(["--model", &model, "--context", "4096"]);
+    // The real one thinks, so ours has to.
+    let ours = scripted(SCRIPT, &["--model", &model, "--context", "4096"]);
     let hi = json!([{"role": "user", "content": "Say hi."}]);
     let tokens = json!({"include_usage": true});
     let exchanges = [
