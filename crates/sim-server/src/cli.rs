@@ -9,9 +9,7 @@ use crate::config::Config;
 use crate::fault::{self, Active};
 use crate::kinds::Kind;
 
-/// A simulated model server: real shapes, real queues, scripted answers.
-///
-/// It prints one JSON line with its `base_url` and serves until SIGTERM or Ctrl-C.
+/// A simulated model server: it prints one JSON line with its `base_url` and serves until SIGTERM.
 #[derive(Debug, Parser)]
 #[command(name = "sim-server", version, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
@@ -21,8 +19,9 @@ pub(crate) struct Cli {
     /// Port to listen on; 0 takes a free one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
-    /// Which server to be.
-    #[arg(long, value_enum, default_value_t = Kind::Vllm)]
+    /// Which server to be: vllm, llamacpp, llamacpp-router (as recorded); ollama, lmstudio, sglang, llama-swap,
+    /// skein, tgi, litellm, openai (as described).
+    #[arg(long, value_enum, default_value_t = Kind::Vllm, hide_possible_values = true)]
     kind: Kind,
     /// Name of the served model; repeat it for aliases.
     #[arg(long = "model", value_name = "NAME", default_value = "qwen38")]
@@ -132,7 +131,7 @@ fn size(text: &str) -> Result<u64, String> {
 const AFTER_HELP: &str = "\
 Script (the first rule that matches answers; else a built-in model does):
   [[rule]]
-  when.system = \"implementer\"         # text that must occur; * is any text, ! means not, a list any of
+  when.system = \"implementer\"         # text that must occur; * any text, ! not, a list any of
   [[rule.step]]                       # the answer to turn 0
   think = \"The sign is wrong.\"
   calls = [{ edit = \"calc.py\", old = \"a - b\", new = \"a + b\" }]
@@ -148,7 +147,8 @@ Script (the first rule that matches answers; else a built-in model does):
           status body retry_after faults
   calls   { tool = \"name\", with = {..} } or { tool = \"name\", raw = \"text\" }, or for whatever tools
           are offered: read list search bash edit(old,new) write(content) done
-  dialect native hermes qwen qwen-unopened invoke fenced fenced-parameters bare mistral llama pythonic
+  dialect native hermes qwen qwen-unopened invoke fenced fenced-parameters bare mistral llama
+          pythonic
   texts   {{user}} {{first}} {{last}} {{system}} {{model}} {{turn}} {{request}} {{after:TEXT}}
           {{between:A|B}} {{file:PATH}}
 

@@ -158,3 +158,6 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
