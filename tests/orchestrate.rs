@@ -5,6 +5,8 @@ mod support;
 
 #[path = "orchestrate/chaos.rs"]
 mod chaos;
+#[path = "orchestrate/rows.rs"]
+mod rows;
 #[path = "orchestrate/runs.rs"]
 mod runs;
 #[path = "orchestrate/served.rs"]

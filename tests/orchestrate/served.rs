@@ -280,3 +280,144 @@ fn a_model_that_says_nothing_useful_ends_honestly() {
     assert_eq!(pipe.main(), ["start"]);
     assert_eq!(git(pipe.path(), &["status", "--porcelain"]), "");
 }
+
+/// What the server was asked, as it kept it.
+fn chats(sim: &Sim) -> Vec<Value> {
+    use std::io::{Read as _, Write as _};
+    let host = sim.root().strip_prefix("http://").unwrap();
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "GET /sim/requests?path=chat HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let start = answer.find("{\"requests\"").unwrap();
+    let end = answer.rfind('}').unwrap();
+    let body: Value = serde_json::from_str(&answer[start..=end]).unwrap();
+    body["requests"].as_array().unwrap().clone()
+}
+
+#[test]
+fn q10_two_orchestrates_never_have_more_than_the_slots_in_flight() {
+    let tasks: Vec<Value> = ["a", "b", "c"]
+        .map(|id| {
+            let file = format!("{id}.txt");
+            task(
+                id,
+                id,
+                &format!("Write {file} please."),
+                &[&file],
+                &[&format!("test -f {file}")],
+            )
+        })
+        .to_vec();
+    let mut rules = vec![planner(&json!({"direct": false, "tasks": tasks}))];
+    for id in ["a", "b", "c"] {
+        let mut slow = rule(
+            id,
+            &format!("Write {id}.txt please."),
+            &[write(&format!("{id}.txt"), "x\n"), done("written")],
+        );
+        for step in slow["step"].as_array_mut().unwrap() {
+            step["wait"] = json!("300ms");
+        }
+        rules.push(slow);
+    }
+    // The server would take more at once; the configured sweet spot is two.
+    let pipe = Pipe::new(&[("README.md", "x\n")], &rules);
+    let other = repository(&[("README.md", "x\n")]);
+    pipe.home.config(&format!(
+        "[[provider]]\nid = 'arc'\nbase_url = '{}'\nslots = 2\n[review]\nmode = 'off'\n",
+        pipe.sim.base_url
+    ));
+    let start = |folder: &Path| {
+        let run = Run::tool("orchestrate", &pipe.home)
+            .args(["run", "three files", "--max-parallel", "3"])
+            .cwd(folder);
+        let mut command = run.command();
+        command
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null());
+        command.spawn().unwrap()
+    };
+    let mut both = [start(pipe.path()), start(other.path())];
+    for child in &mut both {
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+    let mut edges: Vec<(u64, i32)> = Vec::new();
+    for chat in chats(&pipe.sim) {
+        edges.push((chat["arrived_ms"].as_u64().unwrap(), 1));
+        edges.push((chat["ended_ms"].as_u64().unwrap(), -1));
+    }
+    edges.sort_unstable();
+    let mut now = 0;
+    let most = edges.iter().map(|(_, step)| {
+        now += step;
+        now
+    });
+    assert_eq!(most.max(), Some(2), "{edges:?}");
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_ends_the_run_honestly_and_a_resume_finishes_it() {
+    let plan = json!({"direct": false, "tasks": [
+        task("a", "A", "Write a.txt please.", &["a.txt"], &["test -f a.txt"]),
+    ]});
+    let mut never = rule(
+        "a",
+        "Write a.txt please.",
+        &[write("a.txt", "x\n"), done("written")],
+    );
+    never["step"][0]["wait"] = json!("60s");
+    let mut pipe = Pipe::new(&[("README.md", "x\n")], &[planner(&plan), approve(), never]);
+    let run = Run::tool("orchestrate", &pipe.home)
+        .args(["run", "Write a"])
+        .cwd(pipe.path())
+        .server(&pipe.sim.base_url);
+    let mut command = run.command();
+    command
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    crate::support::eventually(
+        "the worker asks",
+        std::time::Duration::from_secs(60),
+        || {
+            chats(&pipe.sim)
+                .iter()
+                .any(|c| c["rule"] == "a" && c["outcome"] == "open")
+                .then_some(())
+        },
+    );
+    // Ctrl-C in the middle of a request: everything ends, nothing is lost.
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(pipe.main(), ["start"]);
+    // The server dies and comes back elsewhere, with a model that answers.
+    let script = pipe.home.path().join("better.json");
+    let better = rule(
+        "a",
+        "Write a.txt please.",
+        &[write("a.txt", "x\n"), done("written")],
+    );
+    std::fs::write(&script, json!({"rule": [better, approve()]}).to_string()).unwrap();
+    let gone = std::mem::replace(
+        &mut pipe.sim,
+        Sim::start(["--script".into(), script.into_os_string()]),
+    );
+    let dead = gone.base_url.clone();
+    drop(gone);
+    let resumed = Run::tool("orchestrate", &pipe.home)
+        .arg("resume")
+        .cwd(pipe.path())
+        .server(&dead)
+        .run();
+    assert_ne!(resumed.code, Some(0), "the old server is dead");
+    pipe.orchestrate(&["resume"]).code(0);
+    assert_eq!(pipe.main(), ["A", "start"]);
+}

@@ -43,7 +43,7 @@ impl HasCommon for Cli {
 pub(crate) enum Verb {
     /// Work on a goal in this repository.
     Run(Box<Run>),
-    /// Go on with a run that was halted, interrupted or killed.
+    /// Go on with a run that was halted, interrupted, killed, or that lacked a server.
     Resume(Resume),
     /// Say which runs there are and how far each task is.
     Status(Status),

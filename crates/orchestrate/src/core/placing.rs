@@ -52,6 +52,15 @@ fn in_order(providers: &[Provider], wanted: &[String]) -> Vec<Provider> {
     chosen
 }
 
+/// Why none of the providers is ready, in words.
+pub(crate) fn reasons(providers: &[Provider]) -> String {
+    let each: Vec<String> = providers
+        .iter()
+        .map(|p| format!("{} ({}): {}", p.id, p.base_url, p.state_reason))
+        .collect();
+    format!("no server is ready: {}", each.join("; "))
+}
+
 /// What a worker's tokens cost; none when the price or the tokens are not known.
 pub(crate) fn cost(
     providers: &[ProviderConfig],

@@ -269,8 +269,14 @@ impl State {
     }
 
     /// A resumed run is as it was, but for the request to stop and for what only a person could mend
-    /// (landing): these are tried again.
+    /// (a place, the environment, the target branch): these are tried again.
     fn resume(&mut self) {
+        for job in self.jobs.iter_mut().filter(|j| j.can_be_reopened()) {
+            job.fate = Fate::Open;
+            job.attempt_mut().lost = 0;
+            job.attempt_mut().judged = None;
+            job.forget_placement();
+        }
         self.stop = None;
         self.not_landed = None;
         self.status = None;
@@ -388,6 +394,17 @@ impl State {
 }
 
 impl Job {
+    /// Whether a person may have mended meanwhile what the job was given up for.
+    pub(crate) fn can_be_reopened(&self) -> bool {
+        matches!(
+            self.fate,
+            Fate::GivenUp {
+                why: Why::Place | Why::Blocked | Why::Dependency,
+                ..
+            }
+        )
+    }
+
     fn done(&mut self, detail: &str) {
         self.fate = Fate::Done {
             detail: detail.to_owned(),

@@ -7,6 +7,7 @@ use baton_process::{Cancel, Capture, Command, sibling};
 use baton_protocol::{Health, Provider, ServerState};
 use baton_repo::{Entry, Repo};
 
+use crate::core::placing::reasons;
 use crate::core::record::{BudgetLimits, Target};
 
 use super::worktrees::git_failure;
@@ -136,12 +137,7 @@ pub(crate) fn health(
         .filter(|p| p.state.is_ready())
         .collect();
     if ready.is_empty() {
-        let states: Vec<String> = health
-            .providers
-            .iter()
-            .map(|p| format!("{} ({}): {}", p.id, p.base_url, p.state_reason))
-            .collect();
-        let message = format!("no server is ready: {}", states.join("; "));
+        let message = reasons(&health.providers);
         let gone = health
             .providers
             .iter()

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use baton_cli::Failure;
 use baton_process::{Command, Identity, Output, Waited, sibling};
-use baton_protocol::{Handoff, HandoffStatus, ReadError, Reservation, Task, Usage};
+use baton_protocol::{Handoff, HandoffStatus, Health, ReadError, Reservation, Task, Usage};
 use fs2::FileExt as _;
 
 use crate::core::activity::{self, Activity};
 use crate::core::decide;
 use crate::core::job::{Attempt, Job, Start};
 use crate::core::names;
+use crate::core::placing;
 use crate::core::questions;
 use crate::core::record::{JobKind, Record};
 use crate::core::state::State;
@@ -125,7 +126,7 @@ fn begin(
     };
     let task = document(job, attempt, start);
     write_task(folder, &task)?;
-    match candidates(context, &task, attempt, folder, &place)? {
+    match candidates(context, state, &task, attempt, folder, &place)? {
         Candidates::File(file) => {
             let Some(_seat) = context.seat(decide::seats(state)) else {
                 return Ok(Ended::Stopped);
@@ -175,34 +176,76 @@ enum Candidates {
     None(Ended),
 }
 
+/// How long a server that is away is waited for before the place counts as lost.
+const SERVER_WAIT: Duration = Duration::from_secs(5 * 60);
+
+/// Who is ready now, or why nobody is.
+enum Ready {
+    Some(Health),
+    None { exit: i32, reason: String },
+    Stopped,
+}
+
+/// Asks the servers, and again with growing pauses while all of them are away: a restart takes
+/// minutes, and asking a dead server at once again helps nobody.
+fn ready(context: &Context, folder: &Path, longest: Duration) -> Result<Ready, Failure> {
+    let end = Instant::now() + longest.min(SERVER_WAIT);
+    let mut pause = Duration::from_secs(1);
+    loop {
+        let limit = Duration::from_secs(60);
+        let asked = stage::run(
+            context,
+            "vllm-health",
+            &["--json"],
+            None,
+            folder,
+            "health",
+            limit,
+        )?;
+        if asked.cancelled {
+            return Ok(Ready::Stopped);
+        }
+        let (exit, reason) = match baton_protocol::read::<Health>(&asked.stdout) {
+            Ok(health) if health.providers.iter().any(|p| p.state.is_ready()) => {
+                return Ok(Ready::Some(health));
+            }
+            Ok(health) => (69, placing::reasons(&health.providers)),
+            Err(_) if asked.code == 78 => {
+                return Ok(Ready::None {
+                    exit: 78,
+                    reason: asked.said,
+                });
+            }
+            Err(error) => (69, format!("vllm-health: {error}")),
+        };
+        if Instant::now() >= end {
+            return Ok(Ready::None { exit, reason });
+        }
+        if context.pause.wait(pause) {
+            return Ok(Ready::Stopped);
+        }
+        pause = (pause * 2).min(Duration::from_secs(15));
+    }
+}
+
 /// Asks who is ready and who can hold the task: the role's models, without the places that failed.
 fn candidates(
     context: &Context,
+    state: &State,
     task: &Task,
     attempt: &Attempt,
     folder: &Path,
     place: &Path,
 ) -> Result<Candidates, Failure> {
-    let limit = Duration::from_secs(60);
-    let health = stage::run(
-        context,
-        "vllm-health",
-        &["--json"],
-        None,
-        folder,
-        "health",
-        limit,
-    )?;
-    if health.cancelled {
-        return Ok(Candidates::None(Ended::Stopped));
-    }
-    let mut health_document: baton_protocol::Health = match baton_protocol::read(&health.stdout) {
-        Ok(document) => document,
-        Err(error) => {
+    let queue = task.limits.queue_ms.unwrap_or(state.settings.queue_ms);
+    let mut health_document = match ready(context, folder, Duration::from_millis(queue))? {
+        Ready::Some(health) => health,
+        Ready::Stopped => return Ok(Candidates::None(Ended::Stopped)),
+        Ready::None { exit, reason } => {
             return Ok(Candidates::None(Ended::Never {
-                exit: Some(if health.code == 78 { 78 } else { 69 }),
+                exit: Some(exit),
                 status: None,
-                reason: format!("vllm-health: {error}"),
+                reason,
             }));
         }
     };
@@ -213,7 +256,7 @@ fn candidates(
         .map(|r| r.models.clone())
         .unwrap_or_default();
     health_document.providers =
-        crate::core::placing::candidates(health_document.providers, &wanted, &attempt.avoid);
+        placing::candidates(health_document.providers, &wanted, &attempt.avoid);
     let text = serde_json::to_string(&health_document)
         .map_err(|e| Failure::internal(format!("cannot write the candidates: {e}")))?;
     let task_file = folder.join("task.json");
@@ -239,20 +282,14 @@ fn candidates(
     if estimate.cancelled {
         return Ok(Candidates::None(Ended::Stopped));
     }
-    match (estimate.code, health.code) {
-        // Nobody answered, so nobody was judged: that is a place that failed, not a big task.
-        (1 | 3, 69) => Ok(Candidates::None(Ended::Never {
-            exit: Some(69),
-            status: None,
-            reason: health.said,
-        })),
-        (1, _) => Ok(Candidates::None(never(
+    match estimate.code {
+        1 => Ok(Candidates::None(never(
             HandoffStatus::Overflow,
             format!("it fits the context of no provider: {}", estimate.said),
         ))),
         // Where it cannot be told whether it fits, slot-lock leaves the place out by its own rule.
-        (0 | 3, _) => Ok(Candidates::File(folder.join("estimate.json"))),
-        (code, _) => Ok(Candidates::None(Ended::Never {
+        0 | 3 => Ok(Candidates::File(folder.join("estimate.json"))),
+        code => Ok(Candidates::None(Ended::Never {
             exit: Some(code),
             status: None,
             reason: format!("ctx-estimate: {}", estimate.said),
@@ -501,8 +538,7 @@ fn from_files(context: &Context, folder: &Path, attempt: u32, exit: Option<i32>)
         .ok()
         .and_then(|h| h.model.clone())
         .or_else(|| reservation.as_ref().and_then(|r| r.model.clone()));
-    let cost_usd =
-        crate::core::placing::cost(&context.config.providers, provider.as_deref(), &usage);
+    let cost_usd = placing::cost(&context.config.providers, provider.as_deref(), &usage);
     Record::Ended {
         attempt,
         exit,

@@ -7,14 +7,15 @@ use baton_process::Cancel;
 use baton_protocol::{Exit, RunStatus};
 
 use crate::cli::Resume;
+use crate::core::job::Job;
 use crate::core::record::Record;
 use crate::core::state::State;
 use crate::shell::context::Context;
 use crate::shell::engine::Engine;
-use crate::shell::halt;
 use crate::shell::journal::Journal;
 use crate::shell::layout::Layout;
 use crate::shell::lock::RunLock;
+use crate::shell::{halt, preflight};
 
 use super::{ending, place};
 
@@ -39,16 +40,21 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
             "run {run} was killed before it began; start it again: orchestrate run GOAL"
         )));
     }
-    let over = matches!(
-        state.status,
-        Some(RunStatus::Completed | RunStatus::Incomplete | RunStatus::Failed)
-    );
+    let over = match state.status {
+        Some(RunStatus::Completed) => true,
+        Some(RunStatus::Incomplete | RunStatus::Failed) => {
+            !state.jobs.iter().any(Job::can_be_reopened)
+        }
+        _ => false,
+    };
     if over {
         output.note(&format!(
             "run {run} has ended; there is nothing to go on with"
         ));
         return ending::tell(&run, &folder, &state, output);
     }
+    // Before anything is counted as lost: is there a server at all?
+    preflight::health(repo.root(), &signals)?;
     halt::clear(&layout.halt_file());
     let context = Context::new(
         run.clone(),
