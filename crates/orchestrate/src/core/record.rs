@@ -128,6 +128,10 @@ pub(crate) enum Record {
         target: Target,
         branch: String,
         nonce: String,
+        /// A plan the user gave. It stands in the first record: a run that is killed right after it
+        /// must not go on without its plan.
+        #[serde(default)]
+        given: Option<Box<Plan>>,
     },
     /// A job exists; its task document is complete but for the attempt.
     JobAdded {

@@ -188,6 +188,7 @@ impl State {
                 target,
                 branch,
                 nonce,
+                given,
             } => {
                 self.goal.clone_from(goal);
                 self.settings = settings.clone();
@@ -196,6 +197,9 @@ impl State {
                 self.branch.clone_from(branch);
                 self.nonce.clone_from(nonce);
                 self.started_at = Some(entry.at);
+                if let Some(plan) = given {
+                    self.accept(PlanSource::File, plan, &[]);
+                }
             }
             Record::JobAdded {
                 kind,
@@ -212,17 +216,7 @@ impl State {
                 source,
                 plan,
                 notes,
-            } => {
-                for task in &plan.tasks {
-                    self.add_job(JobKind::Work, self.round, task.clone());
-                }
-                self.accepted.push(Accepted {
-                    round: self.round,
-                    source: *source,
-                    plan: plan.as_ref().clone(),
-                    notes: notes.clone(),
-                });
-            }
+            } => self.accept(*source, plan, notes),
             Record::FactsWanted { questions } => self.questions = Some(questions.clone()),
             Record::RoundStarted { round, gaps } => {
                 self.round = *round;
@@ -280,6 +274,18 @@ impl State {
         self.stop = None;
         self.not_landed = None;
         self.status = None;
+    }
+
+    fn accept(&mut self, source: PlanSource, plan: &Plan, notes: &[String]) {
+        for task in &plan.tasks {
+            self.add_job(JobKind::Work, self.round, task.clone());
+        }
+        self.accepted.push(Accepted {
+            round: self.round,
+            source,
+            plan: plan.clone(),
+            notes: notes.to_vec(),
+        });
     }
 
     fn add_job(&mut self, kind: JobKind, round: u32, task: baton_protocol::Task) {

@@ -68,6 +68,7 @@ pub(crate) fn run_started(settings: Settings) -> Record {
         },
         branch: "baton/r".into(),
         nonce: "n0nce".into(),
+        given: None,
     }
 }
 

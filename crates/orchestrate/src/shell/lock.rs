@@ -17,6 +17,10 @@ pub(crate) struct RunLock {
 
 const NAME: &str = "baton-run.lock";
 
+/// A run that was killed while it started a child leaves the lock to that child for the moment until
+/// the child has become another program. So one refusal is not believed at once.
+const AFTERGLOW: Duration = Duration::from_secs(1);
+
 impl RunLock {
     /// Takes the lock, waiting at most `wait`. The error says who has it.
     pub(crate) fn take(
@@ -34,7 +38,7 @@ impl RunLock {
             .truncate(false)
             .open(&path)
             .map_err(|e| Failure::internal(format!("cannot open {}: {e}", path.display())))?;
-        let end = Instant::now() + wait;
+        let end = Instant::now() + wait.max(AFTERGLOW);
         let mut told = false;
         while file.try_lock_exclusive().is_err() {
             let mut who = String::new();
@@ -52,11 +56,11 @@ impl RunLock {
                      (orchestrate status), or stop it (orchestrate halt)"
                 )));
             }
-            if !told {
+            if !told && !wait.is_zero() {
                 waiting(&format!("waiting for {who} to end"));
                 told = true;
             }
-            if cancel.wait(Duration::from_millis(200)) {
+            if cancel.wait(Duration::from_millis(100)) {
                 return Err(Failure::interrupted(cancel.signal().unwrap_or(2)));
             }
         }

@@ -283,6 +283,11 @@ fn complete(context: &Context, offered: &Offered, plan: &mut Plan, notes: &mut V
         if task.role.is_empty() || task.role == "implementer" {
             task.role.clone_from(&role);
         }
+        if single && !task.prompt.contains(plan.goal.trim()) {
+            // A small planner may retell a goal wrongly; a worker that has all of it is told it as
+            // the user did.
+            task.prompt = format!("{}\n\nThe planner adds: {}", plan.goal, task.prompt);
+        }
         if task.verify.is_empty() && single {
             task.verify = offered.with(fallback::found_checks);
             let commands: Vec<&str> = task.verify.iter().map(|v| v.command.as_str()).collect();

@@ -10,7 +10,7 @@ use crate::cli::{ReviewChoice, Run};
 use crate::core::fallback;
 use crate::core::names;
 use crate::core::questions::{self, Facts};
-use crate::core::record::{BudgetLimits, PlanSource, Record, ReviewMode, Settings};
+use crate::core::record::{BudgetLimits, Record, ReviewMode, Settings};
 use crate::core::state::State;
 use crate::shell::context::Context;
 use crate::shell::engine::Engine;
@@ -36,8 +36,11 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
         ));
     }
     preflight::configuration(&loaded.config)?;
-    let given = cli.from.as_deref().map(plan_file).transpose()?;
+    let mut given = cli.from.as_deref().map(plan_file).transpose()?;
     let goal = goal(cli, given.as_ref())?;
+    if let Some(plan) = &mut given {
+        plan.goal.clone_from(&goal);
+    }
     let settings = settings(cli, &loaded.config, given.is_some())?;
     let target = preflight::target(&repo)?;
     if let Some(note) = preflight::clean(&repo, cli.allow_dirty || cli.plan_only)? {
@@ -57,6 +60,9 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
         redactor.clone(),
         signals.child(),
     );
+    if let Some(plan) = &given {
+        check_given(&context, plan)?;
+    }
     if cli.dry_run {
         return dry_run(&context, &settings, &goal, given, output);
     }
@@ -88,32 +94,17 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
             target,
             branch: names::run_branch(&run),
             nonce: nonce()?,
+            given: given.map(Box::new),
         },
     )?;
-    if let Some(plan) = given {
-        accept_given(&mut engine, plan)?;
-    }
     engine.work()?;
     ending::tell(&run, &folder, &engine.state, output)
 }
 
-/// Takes in a plan that a person gave; its faults are the person's to mend.
-fn accept_given(engine: &mut Engine<'_>, mut plan: Plan) -> Result<(), Failure> {
-    plan.goal.clone_from(&engine.state.goal);
-    check_given(&engine.context, &engine.state, &plan)?;
-    engine.write(
-        None,
-        Record::PlanAccepted {
-            source: PlanSource::File,
-            plan: Box::new(plan),
-            notes: Vec::new(),
-        },
-    )
-}
-
-fn check_given(context: &Context, state: &State, plan: &Plan) -> Result<(), Failure> {
+/// The faults of a given plan are the person's to mend.
+fn check_given(context: &Context, plan: &Plan) -> Result<(), Failure> {
     let offered = planning::Offered::gather(context);
-    let faults = planning::check(context, state, &offered, plan, None);
+    let faults = planning::check(context, &State::empty(), &offered, plan, None);
     if faults.is_empty() {
         return Ok(());
     }
@@ -136,7 +127,6 @@ fn dry_run(
     }
     let checks = planning::Offered::gather(context).with(fallback::found_checks);
     if let Some(plan) = given {
-        check_given(context, &State::empty(), &plan)?;
         output.note(&format!(
             "would work on this plan, {} at once; nothing was started",
             settings.max_parallel
