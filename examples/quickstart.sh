@@ -10,6 +10,10 @@
 # Needs Rust, git and bash. Everything it makes lies in a temporary folder, which it names at the end.
 # Ctrl-C ends it at any time; nothing stays behind but that folder.
 set -euo pipefail
+# A shell starts `quickstart.sh &` with Ctrl-C ignored, and bash cannot undo that; env can.
+if [ -z "${QUICKSTART_AGAIN:-}" ] && env --default-signal=INT true 2>/dev/null; then
+    QUICKSTART_AGAIN=yes exec env --default-signal=INT bash "$0" "$@"
+fi
 # Every background job gets a process group of its own, so that ending it ends all it started.
 set -m
 
@@ -69,11 +73,13 @@ own_places() {
     export XDG_STATE_HOME=$folder/state XDG_CONFIG_HOME=$folder/config XDG_CACHE_HOME=$folder/cache
     unset OPENCODE_VLLM_API_KEY OPENAI_BASE_URL OPENAI_API_KEY BATON_LOCK_DIR BATON_SLOT
 }
-# Waits for the line with the address that both servers print.
-address() {
+# Waits for the line with the address that both servers print. (Not in a $(...): bash would wait for
+# its end before it acts on Ctrl-C.)
+wait_for_address() {
     for _ in {1..36000}; do
         if [ -s "$folder/server.out" ]; then
-            sed -n '1s/.*"base_url": *"\([^"]*\)".*/\1/p' "$folder/server.out"
+            read -r OPENCODE_VLLM_BASE_URL < <(sed -n '1s/.*"base_url": *"\([^"]*\)".*/\1/p' "$folder/server.out")
+            export OPENCODE_VLLM_BASE_URL
             return
         fi
         kill -0 "$server" 2>/dev/null || break
@@ -89,8 +95,7 @@ start() {
     exec 8<>"$folder/hold"
     "$@" >"$folder/server.out" 2>"$folder/server.log" <"$folder/hold" 8>&- &
     server=$!
-    OPENCODE_VLLM_BASE_URL=$(address)
-    export OPENCODE_VLLM_BASE_URL
+    wait_for_address
 }
 
 reason="OPENCODE_VLLM_BASE_URL is not set"

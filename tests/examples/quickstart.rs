@@ -39,9 +39,18 @@ impl Quickstart {
     }
 
     fn script(&self) -> Run {
+        self.behind(&[])
+    }
+
+    /// The script as the last argument of another program.
+    fn behind(&self, words: &[&str]) -> Run {
         let (name, value) = self.mark.split_once('=').unwrap();
-        Run::program(examples().join("quickstart.sh"), &self.home)
-            .env("BATON_BIN_DIR", tools_dir())
+        let script = examples().join("quickstart.sh");
+        let run = match words {
+            [] => Run::program(script, &self.home),
+            [program, args @ ..] => Run::program(program, &self.home).args(args).arg(script),
+        };
+        run.env("BATON_BIN_DIR", tools_dir())
             .env("TMPDIR", self.home.path().join("tmp"))
             .env(name, value)
     }
@@ -134,18 +143,23 @@ fn the_quickstart_says_why_it_does_not_use_your_server() {
 
 #[test]
 fn an_interrupted_quickstart_leaves_no_process_and_exits_130() {
-    for stage in [
+    let stages = [
         "Server: ",
         "== A repository",
         "== One task by a pipe",
         "== orchestrate run",
-    ] {
+        "orchestrate: plan-1: started",
+        "orchestrate: slug: started",
+        "orchestrate: slug: integrated",
+    ];
+    for stage in stages {
         let quickstart = Quickstart::new("interrupted");
+        // As a shell without job control starts `quickstart.sh &`: with SIGINT ignored.
+        let script = "trap '' INT; exec \"$0\" 2>&1";
         let mut child: Child = quickstart
-            .script()
+            .behind(&["sh", "-c", script])
             .command()
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
