@@ -88,8 +88,9 @@ fn of_lines(text: &[u8]) -> Result<Vec<GitPath>, String> {
 fn of_patch(text: &[u8]) -> Result<Vec<GitPath>, String> {
     let mut names = Vec::new();
     let (mut old, mut new) = (0_u64, 0_u64);
-    // A header whose name must come from a later line.
+    // A header whose names must come from later lines: they differ.
     let mut open: Option<&[u8]> = None;
+    let mut sides: Vec<&[u8]> = Vec::new();
     for line in text.split(|b| *b == b'\n') {
         if old > 0 || new > 0 {
             match line.first() {
@@ -125,11 +126,20 @@ fn of_patch(text: &[u8]) -> Result<Vec<GitPath>, String> {
                 open = None;
             }
         }
-        for prefix in [&b"--- "[..], b"+++ "] {
-            if let Some(rest) = line.strip_prefix(prefix).filter(|r| *r != b"/dev/null") {
-                names.push(side(rest).ok_or_else(|| unreadable(line))?);
-                open = None;
+        // Where the header has told the name, these add nothing, and their prefix is not known.
+        for prefix in [&b"--- "[..], b"+++ "]
+            .into_iter()
+            .filter(|_| open.is_some())
+        {
+            if let Some(rest) = line.strip_prefix(prefix) {
+                sides.extend((rest != b"/dev/null").then_some(rest));
             }
+        }
+        if sides.len() == 2 {
+            for side in sides.drain(..) {
+                names.push(prefixed(side).ok_or_else(|| unreadable(line))?);
+            }
+            open = None;
         }
     }
     match open {
@@ -150,19 +160,23 @@ fn hunk(rest: &[u8]) -> Option<(u64, u64)> {
     Some((length(old)?, length(new)?))
 }
 
-/// The name in `diff --git a/x b/x`. Where the two differ, `rename` or `---`/`+++` lines follow and
-/// nothing is read here; where they are equal, blanks inside the name make no difference.
+/// The name in `diff --git a/x b/x`, or in `diff --git x x` without prefixes. Where the two names
+/// differ, other lines tell them; where they are equal, blanks inside make no difference.
 fn header(rest: &[u8]) -> Option<GitPath> {
-    if rest.starts_with(b"\"") {
+    let (left, right) = if rest.starts_with(b"\"") {
         let end = closing_quote(rest)? + 1;
-        let (left, right) = (side(&rest[..end])?, side(rest.get(end + 1..)?)?);
-        return (left == right).then_some(left);
+        (&rest[..end], rest.get(end + 1..)?)
+    } else {
+        let half = rest.len() / 2;
+        if rest.len().is_multiple_of(2) || rest.get(half) != Some(&b' ') {
+            return None;
+        }
+        (&rest[..half], &rest[half + 1..])
+    };
+    if left == right {
+        return unquoted(left);
     }
-    let half = rest.len() / 2;
-    if rest.len().is_multiple_of(2) || rest.get(half) != Some(&b' ') {
-        return None;
-    }
-    let (left, right) = (side(&rest[..half])?, side(&rest[half + 1..])?);
+    let (left, right) = (prefixed(left)?, prefixed(right)?);
     (left == right).then_some(left)
 }
 
@@ -179,7 +193,7 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
 }
 
 /// `a/name` or `b/name` (also git's other one-letter prefixes), quoted or not; a tab ends a bare name.
-fn side(text: &[u8]) -> Option<GitPath> {
+fn prefixed(text: &[u8]) -> Option<GitPath> {
     let text = if text.starts_with(b"\"") {
         text
     } else {
@@ -240,6 +254,14 @@ mod tests {
                 "x b/y.txt"
             ]
         );
+    }
+
+    #[test]
+    fn a_patch_without_prefixes_keeps_its_folders() {
+        let text = b"diff --git a/x.rs a/x.rs\nindex 1..2 100644\n--- a/x.rs\n+++ a/x.rs\n@@ -1 +1 @@\n-1\n+2\n\
+            diff --git c/b/y w/b/y\nindex 1..2 100644\n--- c/b/y\n+++ w/b/y\n@@ -1 +1 @@\n-1\n+2\n\
+            diff --git a/old b/new\nindex 1..2\n--- a/old\n+++ b/new\n@@ -1 +1 @@\n-1\n+2\n";
+        assert_eq!(names(text), ["a/x.rs", "b/y", "new", "old"]);
     }
 
     #[test]
