@@ -227,8 +227,14 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
     verdict.verdict
 }
 
+/// How many histories to try; each asks git some twenty questions. `BATON_ORACLE_CASES` asks for more.
+fn cases() -> u32 {
+    let asked = std::env::var("BATON_ORACLE_CASES").ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(16)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     /// Whatever a worker does under whatever names: a change outside the scope never passes, and
     /// work inside it that is reported as it is is never called false.
