@@ -23,7 +23,7 @@ _worker__run() {
 
     case "${cmd}" in
         worker__run)
-            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --base-url --model --context --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --events --dry-run --json --text --verbose --quiet --schema --help --version"
+            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --dry-run --base-url --model --context --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -58,6 +58,10 @@ _worker__run() {
                     return 0
                     ;;
                 --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -106,10 +110,6 @@ _worker__run() {
                     return 0
                     ;;
                 --wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

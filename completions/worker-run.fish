@@ -6,6 +6,7 @@ complete -c worker-run -l read -d 'A glob worth reading first; repeat it' -r
 complete -c worker-run -l verify -d 'A command that shows whether it is done; repeat it' -r
 complete -c worker-run -l id -d 'The task\'s name in the hand-off' -r
 complete -c worker-run -l repo -d 'The repository, or a folder in it' -r -F
+complete -c worker-run -l events -d 'Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then' -r -F
 complete -c worker-run -l base-url -d 'The server, instead of the configured ones' -r
 complete -c worker-run -l model -d 'The model [default: `BATON_MODEL`, the configuration\'s, the server\'s]' -r
 complete -c worker-run -l context -d 'The usable context in tokens [default: `BATON_CONTEXT`, the configuration\'s, the server\'s]' -r
@@ -25,9 +26,8 @@ complete -c worker-run -l steps -d 'Turns of the model' -r
 complete -c worker-run -l wall -d 'The whole task, waiting for a slot not counted' -r
 complete -c worker-run -l output-tokens -d 'Tokens of one answer' -r
 complete -c worker-run -l wait -d 'Waiting for a slot' -r
-complete -c worker-run -l events -d 'Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then' -r -F
-complete -c worker-run -l no-slot -d 'Do not take a slot; the hand-off says so'
 complete -c worker-run -l dry-run -d 'Show the first request, its tokens and the limits; send nothing'
+complete -c worker-run -l no-slot -d 'Do not take a slot; the hand-off says so'
 complete -c worker-run -l json -d 'Write JSON, also on a terminal'
 complete -c worker-run -l text -d 'Write text for people, also into a pipe or file'
 complete -c worker-run -s v -l verbose -d 'Say more on stderr'

@@ -324,7 +324,23 @@ fn text_without_a_call_is_no_end_and_is_bounded() {
     let sim = place.sim("[[rule]]\nanswer.say = 'I will now fix it.'\n");
     let handoff = place.fix(&sim.base_url).run().code(1).json();
     assert_eq!(handoff["status"], "no_answer");
-    assert_eq!(handoff["usage"]["steps"], 3);
+    assert_eq!(
+        handoff["usage"]["steps"], 6,
+        "three with tools, three with files"
+    );
+}
+
+#[test]
+fn a_model_that_never_calls_a_tool_is_asked_for_files() {
+    let place = Place::new();
+    let fixed = CALC.replace("a - b", "a + b");
+    let script = format!(
+        "[[rule]]\nwhen.system = 'replying with their complete'\nanswer.say = '''calc.py\n```python\n{fixed}```'''\n[[rule]]\nanswer.say = 'Let me think.'\n"
+    );
+    let sim = place.sim(&script);
+    let handoff = place.fix(&sim.base_url).run().code(0).json();
+    assert_eq!(handoff["usage"]["steps"], 4);
+    assert_eq!(handoff["repairs"]["switched_to_files"], 1);
 }
 
 #[test]

@@ -10,8 +10,10 @@ use clap::{Parser, ValueEnum};
 const EXAMPLES: &str = "\
 The task is a task/1 document: --task FILE, or stdin, or put together by --prompt and its flags.
 The hand-off (handoff/1) goes to stdout, whatever happens.
-Exit codes: 0 completed; 1 not completed (failed, blocked, overflow, no answer); 2 usage; 3 a
-budget is spent; 69 server unavailable; 75 no slot in time; 78 configuration; 124 time limit; 130 Ctrl-C.
+
+Exit codes: 0 completed; 1 not completed (failed, blocked, overflow, no answer); 2 usage;
+3 a budget is spent; 69 server unavailable; 75 no slot in time; 78 configuration; 124 time limit;
+130 Ctrl-C.
 
 Examples:
   worker-run --task task.json > handoff.json
@@ -49,6 +51,12 @@ pub(crate) struct Cli {
     /// The repository, or a folder in it.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) repo: PathBuf,
+    /// Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Show the first request, its tokens and the limits; send nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 
     #[command(flatten)]
     pub(crate) model: ModelFlags,
@@ -57,12 +65,6 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
 
-    /// Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
-    /// Show the first request, its tokens and the limits; send nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) common: Common,
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
-use baton_cli::{Environment, Failure, Output, input};
+use baton_cli::{Environment, Failure, Output, input, state_dir};
 use baton_model_server::Client;
 use baton_process::Cancel;
 use baton_prompt::{Role, gather};
@@ -17,7 +17,7 @@ use crate::inputs::{override_limits, task_from_document, task_from_flags};
 use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
 use crate::session::{
-    Checks, Conversation, Events, Job, Ledger, Pack, Session, Window, first, handoff,
+    Checks, Conversation, Events, Job, Ledger, Pack, Session, Window, calibration, first, handoff,
 };
 use crate::tools::edits::Seen;
 use crate::tools::shell::Shell;
@@ -87,10 +87,12 @@ fn job(cli: &Cli, env: &Environment, loaded: &Loaded, task: Task) -> Result<Job,
         })?),
         None => None,
     };
+    let provider = choose(env, &cli.model, loaded, &task.role, &bounds)?;
     Ok(Job {
         role: Role::from_name(&task.role, role_config.and_then(|r| r.access)),
         mode: cli.way.mode,
-        provider: choose(env, &cli.model, loaded, &task.role, &bounds)?,
+        calibration: calibration::file(&state_dir(env), &provider.id),
+        provider,
         bounds,
         system,
         pack: Pack::parse(&cli.way.pack),

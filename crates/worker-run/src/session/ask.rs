@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use baton_model_server::stream::{Shortfall, shortfall};
 use baton_model_server::{CallError, ChatAnswer, Clock, Clocks, ErrorClass, Finish, StreamEvent};
-use baton_protocol::{Exit, HandoffStatus};
+use baton_protocol::{Exit, HandoffStatus, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::{End, Session};
+use super::{End, Session, calibration};
 use crate::files::path::without_invented_folder;
 use crate::text::blocks::begins_foreign_block;
 use crate::text::repetition::repeating_tail;
@@ -60,6 +60,12 @@ impl Session<'_> {
     fn accept(&mut self, answer: ChatAnswer, estimate: u64) -> Result<ChatAnswer, End> {
         self.ledger.usage.steps += 1;
         self.ledger.answered(&answer);
+        let model = self.job.provider.model.as_deref();
+        if let Some(line) =
+            calibration::line(Timestamp::now(), model, self.talk.pure_estimate(), &answer)
+        {
+            calibration::append(&self.job.calibration, &line);
+        }
         self.events.emit(
             self.output,
             "answer",

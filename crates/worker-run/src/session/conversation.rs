@@ -113,13 +113,17 @@ impl Conversation {
 
     /// The tokens of the next request: the server's own count plus an estimate of what is new.
     pub(crate) fn estimate(&self) -> u64 {
-        let cost = |message: &Value| tokens(&message.to_string()) + 4;
         match self.known {
             Some((messages, known)) => {
                 known + self.messages.iter().skip(messages).map(cost).sum::<u64>()
             }
-            None => self.tool_tokens + self.messages.iter().map(cost).sum::<u64>(),
+            None => self.pure_estimate(),
         }
+    }
+
+    /// The same without what the server counted.
+    pub(crate) fn pure_estimate(&self) -> u64 {
+        self.tool_tokens + self.messages.iter().map(cost).sum::<u64>()
     }
 
     /// The prompt of the last request, as the server counted it.
@@ -133,6 +137,11 @@ impl Conversation {
         self.known = None;
         self.last_prompt = None;
     }
+}
+
+/// The tokens of one message, with what a template puts around it.
+fn cost(message: &Value) -> u64 {
+    tokens(&message.to_string()) + 4
 }
 
 #[cfg(test)]

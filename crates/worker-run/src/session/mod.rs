@@ -3,6 +3,7 @@
 mod act;
 mod ask;
 mod bash;
+pub(crate) mod calibration;
 mod checks;
 mod compact;
 mod conversation;
@@ -58,6 +59,8 @@ pub(crate) struct Job {
     pub(crate) pack: Pack,
     /// When checks run.
     pub(crate) check_every: CheckEvery,
+    /// Where estimates are compared with what the server counts.
+    pub(crate) calibration: std::path::PathBuf,
 }
 
 /// How a task ended.

@@ -13,7 +13,7 @@ use crate::cli::{CheckEvery, ModeFlag};
 use crate::harness::guard::Judgement;
 use crate::harness::stop::Verdict;
 use crate::text::feedback::{NUDGE_TOOLS, REPEATED, cut_off};
-use baton_prompt::Tool;
+use baton_prompt::{Mode, Tool};
 
 /// Nudges in a row, and in all.
 const NUDGES_IN_A_ROW: u32 = 2;
@@ -311,6 +311,16 @@ impl Session<'_> {
         self.patience.nudges += 1;
         let too_often =
             self.patience.nudges_in_a_row > NUDGES_IN_A_ROW || self.patience.nudges > NUDGES;
+        let never_called = self.ledger.usage.tool_calls == 0 && self.talk.mode().has_tools();
+        if too_often && never_called && self.job.mode == ModeFlag::Auto && self.job.role.writes() {
+            // A model that cannot call tools may still write files.
+            self.ledger
+                .note("the model called no tool; it was asked to reply with files instead");
+            self.ledger.repaired("switched_to_files");
+            self.patience = Patience::default();
+            self.begin(Some(Mode::WholeFile));
+            return Ok(());
+        }
         if too_often {
             if self.ledger.outcome.is_empty()
                 && let Some(last) = &self.patience.last

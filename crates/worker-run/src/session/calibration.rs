@@ -1,0 +1,92 @@
+//! Real against estimated tokens, and rates, kept for later estimates.
+
+use std::fs::{OpenOptions, create_dir_all};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use baton_model_server::ChatAnswer;
+use baton_protocol::Timestamp;
+use serde_json::{Value, json};
+
+/// A prompt shorter than this tells nothing about the prefill rate.
+const LEAST_PREFILL: u64 = 64;
+
+/// The file of a provider below the state folder.
+pub(crate) fn file(state: &Path, provider: &str) -> PathBuf {
+    let safe: String = provider
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    state.join("calibration").join(format!("{safe}.jsonl"))
+}
+
+/// One line: what was estimated and what the server counted and needed.
+pub(crate) fn line(
+    at: Timestamp,
+    model: Option<&str>,
+    estimated: u64,
+    answer: &ChatAnswer,
+) -> Option<Value> {
+    let usage = answer.usage?;
+    let fresh = usage.prompt.saturating_sub(usage.cached.unwrap_or(0));
+    let rate = |count: u64, ms: u64| (ms > 0).then(|| count * 1000 / ms);
+    Some(json!({
+        "at": at, "model": answer.model.as_deref().or(model), "estimated_tokens": estimated,
+        "prompt_tokens": usage.prompt, "cached_tokens": usage.cached, "completion_tokens": usage.completion,
+        "first_event_ms": answer.timing.first_event_ms, "decode_ms": answer.timing.decode_ms,
+        "prefill_tokens_per_s": (fresh >= LEAST_PREFILL).then(|| rate(fresh, answer.timing.first_event_ms)).flatten(),
+        "decode_tokens_per_s": rate(usage.completion, answer.timing.decode_ms),
+    }))
+}
+
+/// Appends a line. It is a help for later, so a folder that cannot be written ends nothing.
+pub(crate) fn append(path: &Path, line: &Value) {
+    if let Some(folder) = path.parent()
+        && create_dir_all(folder).is_ok()
+        && let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path)
+    {
+        // One write, so that lines of several workers do not mix.
+        let _ = file.write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{append, file, line};
+    use baton_model_server::stream::whole_answer;
+    use baton_protocol::Timestamp;
+    use serde_json::json;
+    use std::path::Path;
+
+    #[test]
+    fn rates_come_from_what_was_really_processed() {
+        let mut answer = whole_answer(&json!({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 800}}}))
+        .unwrap();
+        answer.timing.first_event_ms = 2000;
+        answer.timing.decode_ms = 1000;
+        let line = line(Timestamp::now(), Some("m"), 900, &answer).unwrap();
+        assert_eq!(line["prefill_tokens_per_s"], 100);
+        assert_eq!(line["decode_tokens_per_s"], 50);
+        assert_eq!(line["estimated_tokens"], 900);
+    }
+
+    #[test]
+    fn lines_are_appended_under_a_safe_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = file(dir.path(), "a/../b");
+        assert_eq!(path, dir.path().join(Path::new("calibration/a_.._b.jsonl")));
+        append(&path, &json!({"n": 1}));
+        append(&path, &json!({"n": 2}));
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            "{\"n\":1}\n{\"n\":2}\n"
+        );
+    }
+}
