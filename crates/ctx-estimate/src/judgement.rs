@@ -1,7 +1,7 @@
 //! From counts and candidates to the answer.
 
 use baton_protocol::{
-    Estimate, Exit, Fit, FitVerdict, Model, Provider, Reserve, SchemaTag, ServerState,
+    Estimate, Exit, Fit, FitVerdict, Method, Model, Provider, Reserve, SchemaTag, ServerState,
 };
 use baton_tokens::{Admission, Count, better, judge, required};
 
@@ -129,6 +129,9 @@ pub(crate) fn document(
     let complete = subject.incomplete.is_none();
     let mut notes = subject.notes.clone();
     notes.extend(subject.incomplete.clone());
+    if sourced.count.method == Method::Server && subject.parts.len() > 1 {
+        notes.push("the parts are counted here, only the total is the server's own count".into());
+    }
     let verdict = match question {
         Question::Count => FitVerdict::Unknown,
         Question::Window(usable) => {
