@@ -15,10 +15,9 @@ use crate::nested::Nested;
 const MOST_SLOTS: i64 = 1024;
 
 const EXAMPLES: &str = "\
-Exit codes: the command's own; 128+N when signal N ended it; 75 no slot in time; 124 --max-hold
-is over; 69 no candidate is available; 1 the request fits no candidate; 3 whether one fits is
-unknown; 78 configuration; 125 slot-lock itself failed; 126 the command cannot be executed;
-127 not found.
+Exit codes: the command's own; 128+N when signal N ended it; 75 no slot in time; 124 --max-hold is
+over; 69 no candidate is available; 1 the request fits none; 3 whether one fits is unknown;
+78 configuration; 125 slot-lock itself failed; 126 cannot be executed; 127 not found.
 
 Examples:
   slot-lock --slots 2 --wait 60s -- opencode run \"fix the tests\"
@@ -29,10 +28,9 @@ Examples:
   id=$(slot-lock acquire --ttl 10m | jq -r .token); …; slot-lock release \"$id\"
   slot-lock status
 
-Slots are files in $BATON_LOCK_DIR, else ${XDG_STATE_HOME:-~/.local/state}/baton/slots, locked
-by the kernel for exactly as long as the command runs, also when slot-lock itself is killed.
-What the command leaves behind (a daemon) holds nothing. Everybody on this host who shares a
-server must use one directory.";
+Slots are files in $BATON_LOCK_DIR, else ${XDG_STATE_HOME:-~/.local/state}/baton/slots, locked by
+the kernel for exactly as long as the command runs, also when slot-lock itself is killed. What the
+command leaves behind (a daemon) holds nothing. Who shares a server must share the directory.";
 
 /// Reserve one of N slots of a model server for as long as a command runs.
 #[derive(Debug, Parser)]
