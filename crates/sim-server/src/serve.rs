@@ -284,8 +284,10 @@ impl Job<'_> {
                 if let Err(stop) = self.pass(connection, &mut running, frame, tokens, at == last) {
                     return self.stop(connection, running, stop, body.stream.then_some(body));
                 }
-                // The slot is free before the client can know that the answer is complete.
+                // The slot is free before the client can know that the answer is complete, and who
+                // sees it free finds the record closed.
                 if at == last && body.end != End::Reset {
+                    self.close_record(body);
                     running.finish(ran.output.was_cut());
                 } else {
                     ticket = Some(running);
@@ -329,13 +331,18 @@ impl Job<'_> {
         }
     }
 
+    fn close_record(&self, body: &Body) {
+        let outcome = if body.end == End::Clean {
+            "answered"
+        } else {
+            "broken"
+        };
+        self.world.close(self.n, outcome, Some(200));
+    }
+
     fn end(&self, connection: &mut Connection, body: &Body) -> io::Result<bool> {
         let broken = body.end != End::Clean;
-        self.world.close(
-            self.n,
-            if broken { "broken" } else { "answered" },
-            Some(200),
-        );
+        self.close_record(body);
         match body.end {
             End::Clean if body.stream && !body.unframed => connection.last_chunk()?,
             End::Clean | End::Drop => {}
@@ -357,12 +364,15 @@ impl Job<'_> {
         stop: Stop,
         begun: Option<&Body>,
     ) -> io::Result<bool> {
+        let (outcome, status) = match stop {
+            Stop::Gone => ("hung_up", None),
+            Stop::Aborted => ("aborted", Some(500)),
+        };
+        self.world.close(self.n, outcome, status);
         drop(ticket);
         if stop == Stop::Gone {
-            self.world.close(self.n, "hung_up", None);
             return Ok(false);
         }
-        self.world.close(self.n, "aborted", Some(500));
         let (error, done) = self.server.aborted();
         let Some(body) = begun else {
             let mut response = Response::json(500, &error);
