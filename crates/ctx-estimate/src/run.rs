@@ -1,5 +1,6 @@
 //! The shell: arguments, documents, servers, output.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use baton_cli::config::{ConfigFlags, load};
 use baton_cli::input::main_document;
 use baton_cli::{Environment, Failure, Format, Output, state_dir};
 use baton_protocol::{Estimate, Exit, Part, Provider};
-use baton_tokens::{CALIBRATION_FILE, Calibration, Date, Meter};
+use baton_tokens::{Calibration, Date, Meter, calibration_file};
 use serde_json::json;
 
 use crate::breakdown::{by_folder, largest};
@@ -85,10 +86,14 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         }
         _ => None,
     };
-    let past = past_answers(&env);
+    let past: HashMap<String, String> = providers
+        .iter()
+        .map(|provider| (provider.id.clone(), past_answers(&env, &provider.id)))
+        .collect();
     for provider in &providers {
         for model in &provider.models {
-            let past = Calibration::read(&past, &provider.base_url, &model.id);
+            let lines = past.get(&provider.id).map_or("", String::as_str);
+            let past = Calibration::read(lines, &model.id);
             if let Some((expected, counted)) = past.cut {
                 subject.notes.push(format!(
                     "{}: {} once counted {counted} tokens of a prompt of about {expected}: it may cut prompts silently",
@@ -111,9 +116,13 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
                 Some(Err(why)) => output.detail(&format!("{}: {why}", provider.id)),
                 None => {}
             }
-            let mut own = plan.sourced(&subject, plan.meter_of(&model.id));
-            let past = Calibration::read(&past, &provider.base_url, &model.id);
-            own.count = past.apply(own.count);
+            let meter = plan.meter_of(&model.id);
+            let mut own = plan.sourced(&subject, meter);
+            // Past answers were compared with estimates for an unknown tokenizer.
+            if plan.meters[meter].is_unknown() {
+                let past = past.get(&provider.id).map_or("", String::as_str);
+                own.count = Calibration::read(past, &model.id).apply(own.count);
+            }
             cli.method.allows(own.count.method).then_some(own)
         },
     );
@@ -130,11 +139,11 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     Ok(code)
 }
 
-/// The end of the calibration file; none is as good as an empty one.
-fn past_answers(env: &Environment) -> String {
+/// The end of a provider's calibration file; none is as good as an empty one.
+fn past_answers(env: &Environment, provider: &str) -> String {
     const MOST: u64 = 1 << 20;
     let mut text = Vec::new();
-    if let Ok(mut file) = File::open(state_dir(env).join(CALIBRATION_FILE)) {
+    if let Ok(mut file) = File::open(state_dir(env).join(calibration_file(provider))) {
         let start = file
             .metadata()
             .map_or(0, |facts| facts.len().saturating_sub(MOST));

@@ -1,47 +1,41 @@
 //! What servers really counted, against what was estimated.
 //!
-//! Whoever gets an answer appends an [`Observation`] to `calibration.jsonl` in the state folder; who
+//! worker-run appends a line to `calibration/PROVIDER.jsonl` in the state folder for each answer; who
 //! estimates reads them. They centre and narrow an estimate, and they show a server that cuts prompts
 //! silently. They never lower an upper bound: a bound made of past prompts does not hold for the next.
 
+use std::path::{Path, PathBuf};
+
 use baton_protocol::Method;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::count::Count;
 
-/// The name of the file in the state folder.
-pub const CALIBRATION_FILE: &str = "calibration.jsonl";
+/// The file of a provider's observations, below the state folder.
+pub fn calibration_file(provider: &str) -> PathBuf {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let safe = |c: char| if is_safe(c) { c } else { '_' };
+    let name: String = provider.chars().map(safe).collect();
+    Path::new("calibration").join(format!("{name}.jsonl"))
+}
 
 /// Fewer observations than this say nothing.
 const ENOUGH: usize = 20;
 /// Older observations than this many do not count: models change behind a name.
 const LATEST: usize = 200;
 
-/// One answered request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Observation {
-    /// The server.
-    pub base_url: String,
-    /// The model.
-    pub model: String,
-    /// How the estimate was made.
-    pub method: Method,
-    /// The estimate.
-    pub estimated_tokens: u64,
-    /// Its lower bound.
-    pub lower_bound_tokens: u64,
-    /// What the server reports as `usage.prompt_tokens`.
-    pub prompt_tokens: u64,
+/// One answered request: what was estimated for an unknown tokenizer, and `usage.prompt_tokens`. The
+/// lines hold more, which is of no use here.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct Observation {
+    model: Option<String>,
+    estimated_tokens: u64,
+    prompt_tokens: u64,
 }
 
 impl Observation {
-    /// As a line of the file.
-    pub fn line(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string(self)? + "\n")
-    }
-
     fn is_short(&self) -> bool {
-        is_short(self.lower_bound_tokens, self.prompt_tokens)
+        is_short(self.estimated_tokens * 65 / 100, self.prompt_tokens)
     }
 }
 
@@ -92,19 +86,19 @@ pub struct Calibration {
 
 impl Calibration {
     /// Reads the lines about one model; lines that are none of ours are passed over.
-    pub fn read(lines: &str, base_url: &str, model: &str) -> Self {
+    pub fn read(lines: &str, model: &str) -> Self {
         let mut seen: Vec<Observation> = lines
             .lines()
             .rev()
             .filter_map(|line| serde_json::from_str(line).ok())
-            .filter(|seen: &Observation| seen.base_url == base_url && seen.model == model)
+            .filter(|seen: &Observation| seen.model.as_deref() == Some(model))
             .filter(|seen| seen.prompt_tokens > 0 && seen.estimated_tokens > 0)
             .take(LATEST)
             .collect();
         let cut = seen.iter().find(|seen| seen.is_short());
         let cut = cut.map(|seen| (seen.estimated_tokens, seen.prompt_tokens));
-        // A cut prompt says nothing about the estimate, nor does an exact count.
-        seen.retain(|seen| !seen.is_short() && seen.method == Method::Heuristic);
+        // A cut prompt says nothing about the estimate.
+        seen.retain(|seen| !seen.is_short());
         let mut ratios: Vec<f64> = seen
             .iter()
             .map(|seen| ratio(seen.prompt_tokens, seen.estimated_tokens))
@@ -160,19 +154,15 @@ mod tests {
     use baton_protocol::Method;
     use proptest::prelude::*;
 
-    use super::{Calibration, Observation, UsageCheck, check_usage};
+    use super::{Calibration, UsageCheck, calibration_file, check_usage};
     use crate::Count;
 
     fn seen(estimated_tokens: u64, prompt_tokens: u64) -> String {
-        let observation = Observation {
-            base_url: "http://h/v1".into(),
-            model: "m".into(),
-            method: Method::Heuristic,
-            estimated_tokens,
-            lower_bound_tokens: estimated_tokens * 85 / 100,
-            prompt_tokens,
-        };
-        observation.line().unwrap()
+        let line = serde_json::json!({
+            "at": "2026-11-30T12:00:00Z", "model": "m", "estimated_tokens": estimated_tokens,
+            "prompt_tokens": prompt_tokens, "completion_tokens": 5,
+        });
+        format!("{line}\n")
     }
 
     fn estimate(tokens: u64) -> Count {
@@ -188,15 +178,21 @@ mod tests {
     #[test]
     fn past_answers_centre_and_narrow_an_estimate() {
         let lines: String = (0..40).map(|n| seen(1_000, 1_080 + n)).collect();
-        let calibration = Calibration::read(&lines, "http://h/v1", "m");
+        let calibration = Calibration::read(&lines, "m");
         let better = calibration.apply(estimate(1_000));
         assert_eq!(better.tokens, 1_099);
         assert!(better.error_band < 0.03, "{better:?}");
         assert_eq!(better.upper_bound, 2_000, "the bound stays");
-        let other = Calibration::read(&lines, "http://h/v1", "other");
+        let other = Calibration::read(&lines, "other");
         assert_eq!(other.apply(estimate(1_000)), estimate(1_000));
-        let few = Calibration::read(&seen(1_000, 1_100), "http://h/v1", "m");
+        let few = Calibration::read(&seen(1_000, 1_100), "m");
         assert_eq!(few.apply(estimate(1_000)), estimate(1_000));
+    }
+
+    #[test]
+    fn a_provider_has_a_file_of_its_own_inside_the_folder() {
+        let file = calibration_file("a/b ..");
+        assert_eq!(file.to_str(), Some("calibration/a_b_...jsonl"));
     }
 
     #[test]
@@ -206,7 +202,7 @@ mod tests {
         assert_eq!(check(Some(2_051)), UsageCheck::CutByServer);
         assert_eq!(check(Some(13_000)), UsageCheck::Plausible);
         let lines = seen(14_000, 2_051) + &seen(1_000, 1_000);
-        let calibration = Calibration::read(&lines, "http://h/v1", "m");
+        let calibration = Calibration::read(&lines, "m");
         assert_eq!(calibration.cut, Some((14_000, 2_051)));
     }
 
@@ -235,7 +231,7 @@ mod tests {
             UsageCheck::Missing
         );
         let lines = seen(1_000, 0).repeat(50);
-        let calibration = Calibration::read(&lines, "http://h/v1", "m");
+        let calibration = Calibration::read(&lines, "m");
         assert_eq!(calibration.cut, None);
         assert_eq!(calibration.apply(estimate(9)), estimate(9));
     }
@@ -243,7 +239,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_file_is_read(lines in "(\\PC{0,40}\n){0,5}") {
-            let calibration = Calibration::read(&lines, "u", "m");
+            let calibration = Calibration::read(&lines, "m");
             prop_assert_eq!(calibration.apply(estimate(10)), estimate(10));
         }
     }

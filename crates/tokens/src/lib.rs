@@ -15,7 +15,7 @@ mod request;
 mod template;
 mod unicode;
 
-pub use calibration::{CALIBRATION_FILE, Calibration, Observation, UsageCheck, check_usage};
+pub use calibration::{Calibration, UsageCheck, calibration_file, check_usage};
 pub use class_model::{Estimator, estimate_for};
 pub use count::Count;
 pub use engine::{Cache, Counter, Entry, Tokenizer, TokenizerError};

@@ -28,6 +28,11 @@ impl Meter {
         Self(Kind::Exact(tokenizer))
     }
 
+    /// Whether it knows neither the tokenizer nor its family.
+    pub const fn is_unknown(&self) -> bool {
+        matches!(self.0, Kind::Class(Family::Unknown))
+    }
+
     /// The tokenizer, where it has one.
     pub const fn tokenizer(&self) -> Option<&Tokenizer> {
         match &self.0 {
