@@ -418,10 +418,8 @@ fn past_answers_narrow_the_estimate_and_show_a_server_that_cuts() {
         &"plain words in a row\n".repeat(50),
     );
     let answer = |estimated: u64, real: u64| {
-        json!({"base_url": "http://127.0.0.1:9/v1", "model": "mystery", "method": "heuristic",
-            "estimated_tokens": estimated, "lower_bound_tokens": estimated * 6 / 10,
-            "prompt_tokens": real})
-        .to_string()
+        json!({"model": "mystery", "estimated_tokens": estimated, "prompt_tokens": real})
+            .to_string()
     };
     let judged = || {
         estimate(&home)
@@ -434,7 +432,7 @@ fn past_answers_narrow_the_estimate_and_show_a_server_that_cuts() {
     let before = judged().json();
     let mut lines: Vec<String> = (0..30).map(|n| answer(1_000, 900 + n)).collect();
     lines.push(answer(14_000, 2_051));
-    let state = ".local/state/baton/calibration.jsonl";
+    let state = ".local/state/baton/calibration/local.jsonl";
     write(home.path(), state, &(lines.join("\n") + "\n"));
     let after = judged();
     let band = |document: &Value| document["error_band"].as_f64().unwrap();

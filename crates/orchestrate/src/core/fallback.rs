@@ -15,16 +15,19 @@ use super::verify_check::{Offer, fault};
 /// The checks a repository offers, found without a model: its test runner, else its Makefile, else
 /// what its CI runs.
 pub(crate) fn found_checks(offer: &Offer<'_>) -> Vec<VerifyCommand> {
-    let mut found = runners(offer);
-    if found.is_empty() {
-        found = make_checks(offer);
-    }
-    if found.is_empty() {
-        found = ci_checks(offer);
-    }
-    found
+    let sources = [runners, make_checks, ci_checks];
+    let usable = |source: fn(&Offer<'_>) -> Vec<String>| -> Vec<String> {
+        let mut commands = source(offer);
+        commands.retain(|command| fault(command, offer).is_none());
+        commands
+    };
+    let found = sources
         .into_iter()
-        .filter(|command| fault(command, offer).is_none())
+        .map(usable)
+        .find(|found| !found.is_empty());
+    found
+        .unwrap_or_default()
+        .into_iter()
         .map(|command| VerifyCommand {
             command,
             timeout_ms: None,
@@ -268,12 +271,22 @@ mod tests {
         let offer = Offer {
             files: &files,
             has_program: &|name| programs.contains(&name),
+            has_module: &|_, module| module == "unittest" || programs.contains(&module),
             read: &|name| texts.get(name).map(ToString::to_string),
         };
         found_checks(&offer)
             .into_iter()
             .map(|v| v.command)
             .collect()
+    }
+
+    #[test]
+    fn a_runner_that_cannot_run_here_leaves_the_makefile() {
+        let files = [
+            ("test_text.py", "assert 1\n"),
+            ("Makefile", "test:\n\tpython3 test_text.py\n"),
+        ];
+        assert_eq!(checks(&files, &["python3", "make"]), ["make test"]);
     }
 
     #[test]

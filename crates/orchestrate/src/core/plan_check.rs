@@ -268,6 +268,7 @@ mod tests {
                 offer: Offer {
                     files: &BTreeSet::new(),
                     has_program: &|name| name == "python3",
+                    has_module: &|_, _| true,
                     read: &|_| None,
                 },
             },

@@ -31,7 +31,8 @@ pub(crate) fn read(answer: &Value, goal: &str) -> Result<PlannerSays, Vec<String
     let questions = strings(map.get("questions"));
     let empty = Vec::new();
     let listed = map.get("tasks").and_then(Value::as_array).unwrap_or(&empty);
-    let direct = map.get("direct").and_then(Value::as_bool).unwrap_or(false);
+    // A small model may say `direct` and list tasks all the same; the tasks say what it means.
+    let direct = listed.is_empty() && map.get("direct").and_then(Value::as_bool) == Some(true);
     if !questions.is_empty() && listed.is_empty() && !direct {
         return Ok(PlannerSays::Facts(questions));
     }

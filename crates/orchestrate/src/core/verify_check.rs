@@ -9,6 +9,8 @@ pub(crate) struct Offer<'a> {
     pub files: &'a BTreeSet<String>,
     /// Whether a program is on the search path.
     pub has_program: &'a dyn Fn(&str) -> bool,
+    /// Whether this interpreter (`python3`) finds this module.
+    pub has_module: &'a dyn Fn(&str, &str) -> bool,
     /// The text of a file, where it is small.
     pub read: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -99,6 +101,7 @@ fn program_fault(words: &[String], offer: &Offer<'_>) -> Option<String> {
         "cargo" => needs_file(offer, &["Cargo.toml"], "cargo"),
         "npm" | "pnpm" | "yarn" => npm_fault(words, offer),
         "make" => make_fault(words, offer),
+        "python" | "python3" => module_fault(words, offer),
         "go" => needs_file(offer, &["go.mod"], "go"),
         _ => None,
     }
@@ -108,6 +111,22 @@ const BUILTINS: &[&str] = &[
     "test", "[", "true", "false", "set", "if", "for", "while", "!", "exit", "export", "source",
     ".", "bash", "sh", "env", "timeout", "time", "diff", "grep",
 ];
+
+/// `python3 -m NAME` where NAME is neither installed nor in the repository.
+fn module_fault(words: &[String], offer: &Offer<'_>) -> Option<String> {
+    let [program, flag, module, ..] = words else {
+        return None;
+    };
+    if flag != "-m" {
+        return None;
+    }
+    let top = module.split('.').next().unwrap_or(module);
+    let own = format!("{top}/");
+    let there = offer.files.contains(&format!("{top}.py"))
+        || offer.files.iter().any(|file| file.starts_with(&own))
+        || (offer.has_module)(program, top);
+    (!there).then(|| format!("`{program}` has no module `{top}` here"))
+}
 
 fn needs_file(offer: &Offer<'_>, names: &[&str], program: &str) -> Option<String> {
     let there = names.iter().any(|name| {
@@ -180,6 +199,7 @@ mod tests {
             &Offer {
                 files: &files,
                 has_program: &|name| ["make", "npm", "python3", "cargo"].contains(&name),
+                has_module: &|_, module| ["pytest", "unittest"].contains(&module),
                 read: &|name| match name {
                     "Makefile" => Some("all: x\ncheck lint: all\n\ttrue\n".into()),
                     "package.json" => Some(r#"{"scripts":{"test":"x","lint":"y"}}"#.into()),
@@ -187,6 +207,18 @@ mod tests {
                 },
             },
         )
+    }
+
+    #[test]
+    fn a_module_that_is_not_installed_is_no_check() {
+        let missing = check("python3 -m nose").unwrap();
+        assert_eq!(missing, "`python3` has no module `nose` here");
+        assert_eq!(check("python3 -m unittest"), None);
+        assert_eq!(
+            check("python3 -m tests.t"),
+            None,
+            "a module of the repository"
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod journal;
 pub(crate) mod landing;
 pub(crate) mod layout;
 pub(crate) mod lock;
+mod placement;
 pub(crate) mod planning;
 pub(crate) mod preflight;
 pub(crate) mod progress;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use baton_cli::Failure;
+use baton_process::{Cancel, Command};
 use baton_protocol::{FitVerdict, Plan, Task, TaskId};
 
 use crate::core::fallback;
@@ -29,6 +30,7 @@ pub(crate) struct Offered {
     files: BTreeSet<String>,
     root: std::path::PathBuf,
     path: Vec<std::path::PathBuf>,
+    cancel: Cancel,
 }
 
 impl Offered {
@@ -37,6 +39,7 @@ impl Offered {
         Self {
             files: files_below(context.root()),
             root: context.root().to_owned(),
+            cancel: context.pause.clone(),
             path: std::env::split_paths(path).collect(),
         }
     }
@@ -52,9 +55,19 @@ impl Offered {
             let small = std::fs::metadata(&file).is_ok_and(|m| m.len() <= SMALL);
             small.then(|| std::fs::read_to_string(&file).ok()).flatten()
         };
+        let has_module = |interpreter: &str, module: &str| {
+            let look = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
+            Command::new(interpreter)
+                .args(["-c", look, module])
+                .cwd(&self.root)
+                .timeout(Duration::from_secs(10))
+                .run(&self.cancel)
+                .is_ok_and(|outcome| outcome.success())
+        };
         ask(&Offer {
             files: &self.files,
             has_program: &has_program,
+            has_module: &has_module,
             read: &read,
         })
     }
@@ -325,6 +338,7 @@ pub(crate) fn check(
                 offer: Offer {
                     files: offer.files,
                     has_program: offer.has_program,
+                    has_module: offer.has_module,
                     read: offer.read,
                 },
             },
