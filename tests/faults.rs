@@ -66,7 +66,6 @@ fn expected(fault: &str) -> Option<(&'static [&'static str], &'static [i64])> {
         ("forbidden", (&["failed"], &[78])),
         ("redirect-login", (&["failed"], &[78])),
         ("gzip-undeclared", (&["failed"], &[78])),
-        ("gzip-declared", (&["failed"], &[78])),
         ("overflow-closed", (&["failed"], &[69])),
         ("engine-dead", (&["timed_out"], &[124])),
         ("engine-stalled", (&["timed_out"], &[124])),
