@@ -61,8 +61,15 @@ fn raw_server_at(address: &str, answer: &'static str) -> u16 {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             std::thread::spawn(move || {
-                let mut request = [0; 2048];
-                let _ = stream.read(&mut request);
+                // The whole head is read: closing over unread bytes would reset the connection.
+                let mut request = Vec::new();
+                let mut piece = [0; 2048];
+                while !request.windows(4).any(|w| w == b"\r\n\r\n") {
+                    match stream.read(&mut piece) {
+                        Ok(0) | Err(_) => break,
+                        Ok(n) => request.extend_from_slice(&piece[..n]),
+                    }
+                }
                 let _ = stream.write_all(answer.as_bytes());
             });
         }

@@ -46,9 +46,11 @@ fn o03_a_lock_of_another_git_is_waited_for_and_never_removed() {
     let lock = stage.repo.path().join(".git/index.lock");
     // Somebody else's git holds the index of the main work tree while the run wants to land.
     let hold = format!(
-        "touch {0}; setsid bash -c 'sleep 2; test -e {0} && touch {1}; rm -f {0}' > /dev/null 2>&1 &",
+        "touch {0}; setsid bash -c 'touch {2}; sleep 2; test -e {0} && touch {1}; rm -f {0}' \
+         > /dev/null 2>&1 & while ! test -e {2}; do sleep 0.02; done",
         lock.display(),
-        stage.stub("still-there").display()
+        stage.stub("still-there").display(),
+        stage.stub("holding").display()
     );
     stage.work("a", &hold);
     run_plan(&stage, &["a"], &[]).code(0);

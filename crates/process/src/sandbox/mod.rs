@@ -71,7 +71,9 @@ pub fn available(policy: &Policy) -> Result<Coverage, crate::SpawnError> {
         ..policy.clone()
     };
     // An empty program name is the launcher's sign to stop before the command.
+    // The question is about the kernel, not about where we stand: our folder may be hidden inside.
     let outcome = crate::Command::new("")
+        .cwd("/")
         .sandbox(policy)
         .run(&crate::Cancel::new())?;
     Ok(outcome.sandbox.unwrap_or_default())
