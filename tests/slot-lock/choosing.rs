@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use crate::kit::{Holder, Slots};
-use crate::support::{Run, tool_path};
+use crate::support::{Run, copy_program, tool_path};
 
 /// A provider entry as vllm-health and ctx-estimate write it.
 pub fn provider(id: &str, port: u16, changes: &Value) -> Value {
@@ -253,10 +253,12 @@ fn with_health(slots: &Slots, answers: &[String]) -> Run {
         dir.display(),
         answers.len() - 1
     );
-    fs::write(dir.join("vllm-health"), script).unwrap();
-    fs::set_permissions(dir.join("vllm-health"), Permissions::from_mode(0o755)).unwrap();
+    let written = dir.join("vllm-health.text");
+    fs::write(&written, script).unwrap();
+    fs::set_permissions(&written, Permissions::from_mode(0o755)).unwrap();
+    copy_program(&written, &dir.join("vllm-health"));
     let tool = dir.join("slot-lock");
-    fs::copy(tool_path("slot-lock"), &tool).unwrap();
+    copy_program(&tool_path("slot-lock"), &tool);
     Run::program(tool, &slots.home).env("BATON_LOCK_DIR", slots.directory())
 }
 

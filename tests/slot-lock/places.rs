@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::kit::Slots;
-use crate::support::{Home, Run, tool_path};
+use crate::support::{Home, Run, copy_program, tool_path};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o7777
@@ -19,7 +19,7 @@ fn as_nobody(home: &Home, dir: &Path, words: &[&str]) -> Option<Run> {
     }
     // The build directory may be closed to other users; a copy in a public place is not.
     let copy = home.path().join("slot-lock");
-    fs::copy(tool_path("slot-lock"), &copy).unwrap();
+    copy_program(&tool_path("slot-lock"), &copy);
     fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
     let drop = ["--reuid=65534", "--regid=65534", "--clear-groups"];

@@ -149,12 +149,19 @@ impl Run {
     /// Runs it to its end; a test that would hang is ended and fails.
     pub fn run(self) -> Ended {
         let mut command = self.command();
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|e| panic!("{}: {e}", self.program.display()));
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A program that a test has just written is busy while another thread's child, between its
+        // fork and its exec, still holds a copy of the descriptor it was written through.
+        let mut child = eventually(
+            "the program is free",
+            Duration::from_secs(10),
+            || match command.spawn() {
+                Err(e) if e.kind() == std::io::ErrorKind::ExecutableFileBusy => None,
+                other => Some(other),
+            },
+        )
+        .unwrap_or_else(|e| panic!("{}: {e}", self.program.display()));
         let mut stdin = child.stdin.take().unwrap();
         let input = self.stdin;
         // A tool need not read its stdin; a closed pipe is then no error.
@@ -323,6 +330,17 @@ pub fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
         &["commit", "-q", "--allow-empty", "-m", "start"],
     );
     dir
+}
+
+/// Copies a program by a process of its own: a descriptor of ours that writes it could live on in a
+/// child of another thread for a moment, and the program would then be busy when it is started.
+pub fn copy_program(from: &Path, to: &Path) {
+    let copied = Command::new("cp")
+        .arg("--")
+        .args([from, to])
+        .status()
+        .unwrap();
+    assert!(copied.success(), "cp {} {}", from.display(), to.display());
 }
 
 /// Writes a file and the folders above it.
