@@ -219,7 +219,7 @@ fn subject(
             Question::Window(window) => Some(window),
             _ => smallest_window(providers),
         };
-        let request = task::first_request_of(&task, &cli.repo, window, &plan.meters[0])?;
+        let request = task::first_request_of(&task, &cli.repo, window)?;
         let mut subject = inputs::of_request(request, counting)?;
         subject.asked = task::asked(&task);
         return Ok(subject);

@@ -13,6 +13,7 @@ mod message;
 mod pack;
 mod request;
 mod role;
+mod shown;
 mod system;
 mod tools;
 mod tree;
@@ -22,6 +23,10 @@ pub use message::{code_fence, fenced_file};
 pub use pack::{PackPlan, PackedFile, plan_pack};
 pub use request::{Baseline, FirstRequest, Inputs, first_request};
 pub use role::{Mode, Role};
+pub use shown::{
+    CHECK_OUTPUT_TOKENS, CHECK_TOKENS, RULE_TOKENS, TREE_LINES, estimated_tokens, mentions,
+    pack_budget,
+};
 pub use system::system_text;
 pub use tools::{Param, ParamType, Tool, tool_list};
 pub use tree::render_tree;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_prompt::CHECK_OUTPUT_TOKENS;
 use baton_protocol::{HandoffStatus, ReceiptSource, VerifyCommand};
 use baton_repo::ObjectId;
 use serde_json::json;
@@ -12,9 +13,6 @@ use crate::harness::stop::Colour;
 use crate::text::feedback::{CheckText, checks};
 use crate::text::shape::{Favour, shape};
 use crate::tools::shell::Order;
-
-/// Tokens of a failing check's output that the model gets to see.
-const OUTPUT_TOKENS: u64 = 900;
 
 /// One run of one check.
 #[derive(Debug, Clone)]
@@ -162,7 +160,7 @@ impl Session<'_> {
             let output = if green {
                 String::new()
             } else {
-                shape(&ran.text, OUTPUT_TOKENS, Favour::Tail, &tokens).text
+                shape(&ran.text, CHECK_OUTPUT_TOKENS, Favour::Tail, &tokens).text
             };
             runs.push(CheckRun {
                 command: check.command,

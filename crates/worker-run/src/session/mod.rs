@@ -141,7 +141,7 @@ pub(crate) struct Session<'a> {
 
 /// How many tokens a text has, estimated.
 pub(crate) fn tokens(text: &str) -> u64 {
-    baton_tokens::estimate(text).tokens
+    baton_prompt::estimated_tokens(text)
 }
 
 impl Session<'_> {

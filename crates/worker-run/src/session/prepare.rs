@@ -1,22 +1,14 @@
 //! Before the first request: the baseline, and what the first message shows.
 
 use baton_prompt::{
-    Baseline, FirstRequest, Gathered, Inputs, Mode, PackPlan, Role, first_request, gather,
-    plan_pack, render_tree,
+    Baseline, FirstRequest, Gathered, Inputs, Mode, PackPlan, RULE_TOKENS, TREE_LINES,
+    first_request, gather, mentions, pack_budget, plan_pack, render_tree,
 };
-use baton_protocol::Task;
 use serde_json::json;
 
 use super::{Conversation, End, Job, Session, tokens};
 use crate::cli::ModeFlag;
 use crate::harness::stop::Colour;
-
-/// Lines of the file list.
-const TREE_LINES: usize = 40;
-/// Tokens of files shown where the context is unknown, and at most.
-const PACK_TOKENS: u64 = 6000;
-/// Tokens of the repository's own rules.
-const RULE_TOKENS: u64 = 800;
 
 /// What the first message shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +76,7 @@ pub(crate) fn mode(job: &Job, plan: &PackPlan) -> Mode {
 }
 
 fn plan(job: &Job, found: &Gathered, baseline: &[Baseline], window: Option<u64>) -> PackPlan {
-    let budget = window.map_or(PACK_TOKENS, |window| (window / 4).min(PACK_TOKENS));
+    let budget = pack_budget(window);
     match &job.pack {
         Pack::None => PackPlan::default(),
         Pack::Auto => plan_pack(
@@ -106,19 +98,6 @@ fn plan(job: &Job, found: &Gathered, baseline: &[Baseline], window: Option<u64>)
             plan_pack(&chosen, "", budget, &tokens)
         }
     }
-}
-
-/// Every text in which a person or a check may have named a file.
-fn mentions(task: &Task, role: Role, baseline: &[Baseline]) -> String {
-    let mut texts: Vec<&str> = vec![&task.title, &task.prompt];
-    texts.extend(task.must.iter().map(String::as_str));
-    texts.extend(task.done_when.iter().map(String::as_str));
-    texts.extend(task.narrower.as_deref());
-    if role.writes() {
-        texts.extend(task.verify.iter().map(|v| v.command.as_str()));
-        texts.extend(baseline.iter().map(|b| b.output.as_str()));
-    }
-    texts.join("\n")
 }
 
 impl Session<'_> {
