@@ -136,6 +136,11 @@ impl Run {
         self
     }
 
+    /// What it is given on stdin, for tests that feed a running process themselves.
+    pub fn input(&self) -> &[u8] {
+        &self.stdin
+    }
+
     /// The command, for tests that need the running process.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
@@ -278,6 +283,50 @@ impl Drop for Sim {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The body of a GET, without a client library.
+pub fn get(url: &str) -> String {
+    exchange("GET", url, "")
+}
+
+/// The body a POST is answered with.
+pub fn post(url: &str, body: &str) -> String {
+    exchange("POST", url, body)
+}
+
+fn exchange(method: &str, url: &str, body: &str) -> String {
+    let rest = url.strip_prefix("http://").unwrap();
+    let (host, path) = rest.split_once('/').unwrap();
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "{method} /{path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let chunked = head
+        .to_ascii_lowercase()
+        .contains("transfer-encoding: chunked");
+    let mut out = String::new();
+    let mut rest = if chunked {
+        body
+    } else {
+        out.push_str(body);
+        ""
+    };
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap();
+        out.push_str(&after[..size]);
+        rest = after.get(size + 2..).unwrap_or_default();
+        if size == 0 {
+            break;
+        }
+    }
+    out
 }
 
 /// Runs git in a folder and returns what it printed.
