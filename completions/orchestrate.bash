@@ -19,11 +19,17 @@ _orchestrate() {
             orchestrate,clean)
                 cmd="orchestrate__subcmd__clean"
                 ;;
+            orchestrate,doctor)
+                cmd="orchestrate__subcmd__doctor"
+                ;;
             orchestrate,halt)
                 cmd="orchestrate__subcmd__halt"
                 ;;
             orchestrate,help)
                 cmd="orchestrate__subcmd__help"
+                ;;
+            orchestrate,init)
+                cmd="orchestrate__subcmd__init"
                 ;;
             orchestrate,resume)
                 cmd="orchestrate__subcmd__resume"
@@ -43,11 +49,17 @@ _orchestrate() {
             orchestrate__subcmd__help,clean)
                 cmd="orchestrate__subcmd__help__subcmd__clean"
                 ;;
+            orchestrate__subcmd__help,doctor)
+                cmd="orchestrate__subcmd__help__subcmd__doctor"
+                ;;
             orchestrate__subcmd__help,halt)
                 cmd="orchestrate__subcmd__help__subcmd__halt"
                 ;;
             orchestrate__subcmd__help,help)
                 cmd="orchestrate__subcmd__help__subcmd__help"
+                ;;
+            orchestrate__subcmd__help,init)
+                cmd="orchestrate__subcmd__help__subcmd__init"
                 ;;
             orchestrate__subcmd__help,resume)
                 cmd="orchestrate__subcmd__help__subcmd__resume"
@@ -71,7 +83,7 @@ _orchestrate() {
 
     case "${cmd}" in
         orchestrate)
-            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run resume status show halt clean trust help"
+            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run resume status show halt clean trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -86,6 +98,20 @@ _orchestrate() {
             ;;
         orchestrate__subcmd__clean)
             opts="-h -v -q --yes --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__doctor)
+            opts="-h -v -q --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -113,7 +139,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help)
-            opts="run resume status show halt clean trust help"
+            opts="run resume status show halt clean trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -127,6 +153,20 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help__subcmd__clean)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -155,6 +195,20 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__init)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -231,6 +285,24 @@ _orchestrate() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__init)
+            opts="-h -v -q --model --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

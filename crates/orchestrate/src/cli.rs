@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli_verbs::Init;
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -55,6 +56,10 @@ pub(crate) enum Verb {
     Clean(Clean),
     /// Trust this repository's configuration as it is now.
     Trust,
+    /// Look at all that a run needs: configuration, servers, models, git, sandbox, disk.
+    Doctor,
+    /// Write this repository's configuration, or put a role's model into it.
+    Init(Init),
 }
 
 /// `orchestrate run`.

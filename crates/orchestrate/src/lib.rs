@@ -6,6 +6,7 @@
 //! that was killed goes on from it.
 
 mod cli;
+mod cli_verbs;
 mod core;
 mod shell;
 mod verbs;
@@ -42,5 +43,7 @@ fn dispatch(cli: Cli, output: &Output) -> Result<Exit, Failure> {
         Verb::Halt(halt) => verbs::halt::halt(&halt, output),
         Verb::Clean(clean) => verbs::clean::clean(&clean, output),
         Verb::Trust => verbs::trust::trust(output),
+        Verb::Doctor => verbs::doctor::doctor(output),
+        Verb::Init(init) => verbs::init::init(&init, output),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_cli::config::{FirstByte, Loaded, ProviderConfig};
+use baton_cli::config::{FirstByte, Loaded, ProviderConfig, RoleConfig};
 use baton_cli::{Environment, Failure};
 use baton_model_server::{Clocks, Endpoint, ProxyRules};
 use baton_protocol::BaseUrl;
@@ -90,9 +90,18 @@ pub(crate) fn choose(
         endpoint,
         model,
         context,
-        request: config.request.clone(),
+        request: request(config, loaded.config.roles.get(role)),
         clocks: clocks(config, bounds),
     })
+}
+
+/// What is merged into every request: the provider's, and the effort this role's model shall make.
+fn request(config: &ProviderConfig, role: Option<&RoleConfig>) -> Map<String, Value> {
+    let mut request = config.request.clone();
+    if let Some(effort) = role.and_then(|r| r.effort.as_deref()) {
+        request.insert("reasoning_effort".into(), effort.into());
+    }
+    request
 }
 
 /// The task's limits where it has some, else the provider's.

@@ -177,6 +177,8 @@ pub struct RoleConfig {
     pub models: Vec<String>,
     /// Reading only, or writing in scope; none: by the role's name.
     pub access: Option<Access>,
+    /// How hard its model shall think: sent as `reasoning_effort`.
+    pub effort: Option<String>,
     /// A file with the role's system text instead of the built-in one.
     pub prompt: Option<PathBuf>,
 }

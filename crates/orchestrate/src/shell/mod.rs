@@ -2,7 +2,9 @@
 
 pub(crate) mod acts;
 pub(crate) mod context;
+pub(crate) mod doctor;
 pub(crate) mod engine;
+pub(crate) mod files;
 pub(crate) mod finishing;
 pub(crate) mod halt;
 pub(crate) mod integrating;

@@ -1,0 +1,102 @@
+//! Room on the disks, and locks that lock.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+use baton_cli::{Environment, lock_dir, state_dir};
+use baton_repo::Repo;
+use fs2::FileExt as _;
+
+use crate::core::doctor::Check;
+use crate::shell::lock;
+
+/// Below this a run that builds in several work trees is likely to fail.
+const LITTLE: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Room where work trees, journals and slots are.
+pub(crate) fn disk(repo: Option<&Repo>, env: &Environment) -> Check {
+    let name = "disk";
+    let mut places: Vec<PathBuf> = repo.iter().map(|r| r.root().to_owned()).collect();
+    places.push(state_dir(env));
+    let mut least: Option<(u64, PathBuf)> = None;
+    for place in places {
+        let Some(free) = free_bytes(&place) else {
+            continue;
+        };
+        if least.as_ref().is_none_or(|(bytes, _)| free < *bytes) {
+            least = Some((free, place));
+        }
+    }
+    match least {
+        None => Check::warn(name, "the room on the disk cannot be told", "df -h"),
+        Some((free, place)) if free < LITTLE => Check::warn(
+            name,
+            format!("{} free at {}", in_words(free), place.display()),
+            "orchestrate clean --yes",
+        ),
+        Some((free, place)) => Check::pass(
+            name,
+            format!("{} free at {}", in_words(free), place.display()),
+        ),
+    }
+}
+
+/// What an ordinary user may still write at a place, or at the nearest folder above that exists.
+fn free_bytes(place: &Path) -> Option<u64> {
+    let there = place.ancestors().find(|p| p.exists())?;
+    let stat = rustix::fs::statvfs(there).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+fn in_words(bytes: u64) -> String {
+    const MIB: u64 = 1024 * 1024;
+    if bytes >= 10 * 1024 * MIB {
+        format!("{} GiB", bytes / (1024 * MIB))
+    } else {
+        format!("{} MiB", bytes / MIB)
+    }
+}
+
+/// Whether the folder of the slots is there, writable, and on a file system whose locks lock.
+pub(crate) fn slots(env: &Environment) -> Check {
+    let name = "slot locks";
+    let folder = lock_dir(env);
+    let cannot = |e: std::io::Error| {
+        Check::warn(
+            name,
+            format!("{} cannot be used: {e}", folder.display()),
+            "export BATON_LOCK_DIR=a folder on a local disk that you may write to",
+        )
+    };
+    if let Err(e) = std::fs::create_dir_all(&folder) {
+        return cannot(e);
+    }
+    let probe = match tempfile::NamedTempFile::new_in(&folder) {
+        Ok(probe) => probe,
+        Err(e) => return cannot(e),
+    };
+    let open = || OpenOptions::new().read(true).write(true).open(probe.path());
+    let (first, second) = match (open(), open()) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(e), _) | (_, Err(e)) => return cannot(e),
+    };
+    if let Err(e) = first.try_lock_exclusive() {
+        return cannot(e);
+    }
+    if second.try_lock_exclusive().is_ok() {
+        return Check::warn(
+            name,
+            format!("the file system of {} does not lock", folder.display()),
+            "export BATON_LOCK_DIR=a folder on a local disk",
+        );
+    }
+    Check::pass(name, format!("they lock, in {}", folder.display()))
+}
+
+/// Who works on this repository now.
+pub(crate) fn run_lock(repo: &Repo) -> Check {
+    match lock::holder(repo.common_dir()) {
+        Some(who) => Check::pass("run lock", format!("run {} works here", who.trim())),
+        None => Check::pass("run lock", "free: no run works here"),
+    }
+}

@@ -1,0 +1,103 @@
+//! `orchestrate init`.
+
+use std::path::Path;
+
+use baton_cli::{Failure, Output};
+use baton_protocol::Exit;
+use serde_json::json;
+
+use crate::cli_verbs::Init;
+use crate::core::init_file;
+use crate::shell::layout::Layout;
+
+use super::place;
+
+/// Writes the project's configuration, or edits the one that is there.
+pub(crate) fn init(cli: &Init, output: &Output) -> Result<Exit, Failure> {
+    let repo = place::repository()?;
+    let layout = Layout::new(repo.root());
+    if let Some(model) = cli.models.iter().find(|m| m.role == "orchestrator") {
+        return Err(Failure::usage(format!(
+            "orchestrate is a program and needs no model; give `{}` to a role: planner, explore, \
+             implementer, reviewer",
+            model.model
+        )));
+    }
+    layout.prepare()?;
+    let file = layout.folder().join("config.toml");
+    let before = read(&file)?;
+    let edited = init_file::edit(before.as_deref(), &cli.models)
+        .map_err(|e| Failure::config(e).at(file.display()))?;
+    if before.as_deref() != Some(edited.text.as_str()) {
+        replace(&file, &edited.text)?;
+    }
+    let shown = file.display();
+    if edited.changes.is_empty() {
+        output.note(&format!(
+            "{shown} is there already and says all that; nothing was changed"
+        ));
+    }
+    for change in &edited.changes {
+        output.note(&format!("{shown}: {change}"));
+    }
+    for note in unknown_providers(cli)? {
+        output.note(&note);
+    }
+    let document = json!({
+        "schema": "init/1", "file": file, "changes": edited.changes,
+    });
+    output.document(&document, || {
+        "look at all of it with: orchestrate doctor".into()
+    })?;
+    Ok(Exit::Yes)
+}
+
+/// Providers that a model names and no configuration has.
+fn unknown_providers(cli: &Init) -> Result<Vec<String>, Failure> {
+    if cli.models.is_empty() {
+        return Ok(Vec::new());
+    }
+    let repo = place::repository()?;
+    let (loaded, _) = place::configuration(&repo)?;
+    let known = |id: &str| loaded.config.providers.iter().any(|p| p.id == id);
+    let names: Vec<&str> = cli
+        .models
+        .iter()
+        .filter_map(|m| m.model.split_once('/'))
+        .map(|(id, _)| id)
+        .filter(|id| !known(id))
+        .collect();
+    let file = config_file();
+    let lines = names.into_iter().map(|id| {
+        format!(
+            "no provider is called `{id}` yet; write it into {file}: [[provider]] id = \"{id}\", \
+             base_url = \"http://HOST:8000/v1\""
+        )
+    });
+    let mut lines: Vec<String> = lines.collect();
+    lines.dedup();
+    Ok(lines)
+}
+
+fn config_file() -> String {
+    let env = baton_cli::Environment::from_process();
+    baton_cli::config_file(&env).display().to_string()
+}
+
+fn read(file: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Failure::config(format!(
+            "cannot read {}: {e}",
+            file.display()
+        ))),
+    }
+}
+
+/// The file appears whole or stays as it was. A link is written through, so that a configuration
+/// kept elsewhere stays kept there.
+fn replace(file: &Path, text: &str) -> Result<(), Failure> {
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    crate::shell::files::replace(file, text.as_bytes())
+}
