@@ -66,6 +66,11 @@ fn one(entry: &Value) -> Option<Model> {
             .other
             .insert("trained_context".to_owned(), json!(trained));
     }
+    if let Some(parameters) = entry.get("meta").and_then(|m| number(m.get("n_params")?)) {
+        model
+            .other
+            .insert("parameters".to_owned(), json!(parameters));
+    }
     Some(model)
 }
 
