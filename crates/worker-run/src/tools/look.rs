@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
-use grep_regex::RegexMatcherBuilder;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::sinks::Lossy;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
@@ -74,7 +74,10 @@ pub(crate) fn list(
     folder: &str,
     pattern: Option<&str>,
 ) -> Result<String, String> {
-    let matcher = pattern.map(glob).transpose()?;
+    let matcher = pattern
+        .filter(|glob| !glob.trim().is_empty())
+        .map(glob)
+        .transpose()?;
     let prefix = if folder == "." {
         String::new()
     } else {
@@ -124,33 +127,65 @@ pub(crate) fn search(
             .line_terminator(Some(b'\n'))
             .build(pattern)
     };
-    let mut note = "";
-    let matcher = build(pattern).or_else(|error| {
-        // Models forget to escape: `foo(` is meant literally.
-        note = "[the pattern is no regex; searched as plain text]\n";
-        build(&literal(pattern)).map_err(|_| format!("the pattern is not a regex: {error}"))
-    })?;
-    let only = files.map(glob).transpose()?;
+    // Models that fill every parameter give an empty text for none.
+    let only = files
+        .filter(|glob| !glob.trim().is_empty())
+        .map(glob)
+        .transpose()?;
     let prefix = if folder == "." {
         String::new()
     } else {
         format!("{folder}/")
     };
-    let mut searcher = SearcherBuilder::new()
-        .binary_detection(BinaryDetection::quit(0))
-        .line_number(true)
-        .build();
-    let mut hits: Vec<String> = Vec::new();
-    let mut total = 0;
-    let chosen = known
+    let files: Vec<&String> = known
         .iter()
         .filter(|path| *path == folder || path.starts_with(&prefix))
         .filter(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
             only.as_ref()
                 .is_none_or(|m| m.is_match(path.as_str()) || m.is_match(name))
-        });
-    for path in chosen {
+        })
+        .collect();
+    let plain = literal(pattern);
+    let (note, (mut hits, total)) = match build(pattern) {
+        Ok(matcher) => {
+            let found = matches(root, &files, &matcher);
+            match build(&plain) {
+                // Code is full of brackets that a regex reads otherwise: `f(x)` is meant literally.
+                Ok(matcher) if found.0.is_empty() && plain != pattern => (
+                    "[no match as a regex; searched as plain text]\n",
+                    matches(root, &files, &matcher),
+                ),
+                _ => ("", found),
+            }
+        }
+        Err(error) => {
+            let matcher =
+                build(&plain).map_err(|_| format!("the pattern is not a regex: {error}"))?;
+            (
+                "[the pattern is no regex; searched as plain text]\n",
+                matches(root, &files, &matcher),
+            )
+        }
+    };
+    if hits.is_empty() {
+        return Ok("(no match)".into());
+    }
+    if total > hits.len() {
+        hits.push(format!("[{} more; narrow the pattern]", total - hits.len()));
+    }
+    Ok(format!("{note}{}", hits.join("\n")))
+}
+
+/// The first matching lines, and how many there are.
+fn matches(root: &Path, files: &[&String], matcher: &RegexMatcher) -> (Vec<String>, usize) {
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .line_number(true)
+        .build();
+    let mut hits: Vec<String> = Vec::new();
+    let mut total = 0;
+    for path in files {
         let file = root.join(path);
         if !file.symlink_metadata().is_ok_and(|facts| facts.is_file()) {
             continue;
@@ -164,15 +199,9 @@ pub(crate) fn search(
             Ok(true)
         });
         // A file that cannot be read has no matches.
-        let _ = searcher.search_path(&matcher, &file, sink);
+        let _ = searcher.search_path(matcher, &file, sink);
     }
-    if hits.is_empty() {
-        return Ok(format!("{note}(no match)"));
-    }
-    if total > hits.len() {
-        hits.push(format!("[{} more; narrow the pattern]", total - hits.len()));
-    }
-    Ok(format!("{note}{}", hits.join("\n")))
+    (hits, total)
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher, String> {
@@ -261,6 +290,11 @@ mod tests {
         let find = |pattern| search(dir.path(), &known, pattern, ".", None).unwrap();
         assert_eq!(find("y +="), "a.py:2:y = 2");
         assert!(find("f(").ends_with("a.py:1:x = f(1)"));
+        assert!(find("x = f(1)").ends_with("a.py:1:x = f(1)"));
         assert_eq!(find("nothing"), "(no match)");
+        assert_eq!(find("nothing(at all)"), "(no match)");
+        let every = search(dir.path(), &known, "x = ", ".", Some("")).unwrap();
+        assert_eq!(every, "a.py:1:x = f(1)");
+        assert_eq!(list(&known, ".", Some(" ")).unwrap(), "a.py");
     }
 }
