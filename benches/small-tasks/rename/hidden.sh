@@ -1,0 +1,1 @@
+! grep -rnw calc shop --include='*.py'
