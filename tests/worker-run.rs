@@ -1,5 +1,7 @@
 //! worker-run end to end, against the simulated server.
 
+#[path = "worker-run/served.rs"]
+mod served;
 mod support;
 
 use std::time::{Duration, Instant};
@@ -83,13 +85,23 @@ fn requests(sim: &Sim) -> Vec<Value> {
 
 /// A plain GET without a client library.
 fn support_get(url: &str) -> String {
+    asked("GET", url, "")
+}
+
+/// A plain POST.
+fn post(url: &str, body: &Value) -> String {
+    asked("POST", url, &body.to_string())
+}
+
+fn asked(method: &str, url: &str, body: &str) -> String {
     use std::io::{Read as _, Write as _};
     let rest = url.strip_prefix("http://").unwrap();
     let (host, path) = rest.split_once('/').unwrap();
     let mut stream = std::net::TcpStream::connect(host).unwrap();
     write!(
         stream,
-        "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
     )
     .unwrap();
     let mut text = String::new();

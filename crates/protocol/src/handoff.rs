@@ -245,9 +245,10 @@ pub struct Usage {
     pub completion_tokens: Option<u64>,
     /// Of those, thinking.
     pub reasoning_tokens: Option<u64>,
-    /// Waiting for a slot, in milliseconds.
-    pub queue_ms: u64,
-    /// From sending a request to its first token, in milliseconds.
+    /// Waiting for a slot, and in the server's own queue, in milliseconds; null: it cannot be told.
+    pub queue_ms: Option<u64>,
+    /// From sending a request to its first token, without the queue where that is known, in
+    /// milliseconds.
     pub prefill_ms: u64,
     /// From the first to the last token, in milliseconds.
     pub decode_ms: u64,

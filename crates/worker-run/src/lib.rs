@@ -9,6 +9,7 @@ mod calls;
 mod cli;
 mod edit;
 mod files;
+mod flag;
 mod harness;
 mod inputs;
 mod place;

@@ -26,6 +26,8 @@ pub(crate) struct Provider {
     pub(crate) request: Map<String, Value>,
     /// The clocks.
     pub(crate) clocks: Clocks,
+    /// Whether the clock to the first byte follows the length of the prompt.
+    pub(crate) scaled_first_byte: bool,
 }
 
 /// Chooses the provider. What slot-lock decided comes first, then flags, then configuration.
@@ -92,6 +94,7 @@ pub(crate) fn choose(
         context,
         request: request(config, loaded.config.roles.get(role)),
         clocks: clocks(config, bounds),
+        scaled_first_byte: config.timeouts.first_byte == FirstByte::Auto,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The shell around everything: files, clock, environment, processes.
 
+use std::path::Path;
 use std::time::Instant;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
@@ -12,12 +13,14 @@ use baton_repo::Repo;
 use serde_json::json;
 
 use crate::cli::Cli;
+use crate::flag::Flag;
 use crate::harness::budget::Bounds;
 use crate::inputs::{override_limits, task_from_document, task_from_flags};
 use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
 use crate::session::{
-    Checks, Conversation, Events, Job, Ledger, Pack, Session, Window, calibration, first, handoff,
+    Checks, Conversation, Events, Job, Ledger, Pack, Served, Session, Window, calibration, first,
+    handoff, look,
 };
 use crate::tools::edits::Seen;
 use crate::tools::shell::Shell;
@@ -112,6 +115,12 @@ fn work(
     let started_at = Timestamp::now();
     let cancel = Cancel::install()
         .map_err(|error| Failure::internal(format!("cannot watch for signals: {error}")))?;
+    let looking = look(
+        job.provider.endpoint.clone(),
+        &job.provider.id,
+        job.provider.model.clone(),
+        cancel.clone(),
+    );
     let mut ledger = Ledger::default();
     if env.get("BATON_SLOT").is_none() {
         ledger.note("no slot was taken (--no-slot)");
@@ -146,6 +155,10 @@ fn work(
         repeated: false,
         seen_attempt: false,
         window: Window::default(),
+        flag: Flag::open(env.get("BATON_SLOT_FILE").map(Path::new)),
+        looking: Some(looking),
+        served: Served::default(),
+        prefill_rate: None,
         job,
         output,
         cancel: &cancel,

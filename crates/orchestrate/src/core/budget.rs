@@ -32,12 +32,12 @@ impl Spent {
             (&mut sum.cached_tokens, usage.cached_tokens),
             (&mut sum.completion_tokens, usage.completion_tokens),
             (&mut sum.reasoning_tokens, usage.reasoning_tokens),
+            (&mut sum.queue_ms, usage.queue_ms),
         ] {
             if let Some(part) = part {
                 *total = Some(total.unwrap_or(0) + part);
             }
         }
-        sum.queue_ms += usage.queue_ms;
         sum.prefill_ms += usage.prefill_ms;
         sum.decode_ms += usage.decode_ms;
         sum.tools_ms += usage.tools_ms;

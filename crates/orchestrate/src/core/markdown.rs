@@ -149,11 +149,14 @@ fn cost(text: &mut String, run: &Run) {
     let _ = writeln!(
         text,
         "\n## Cost\n\n{requests} requests, {steps} steps, {} prompt and {} completion tokens, {:.1} s \
-         ({:.1} s waiting for a slot).",
+         ({} waiting for a slot).",
         tokens(prompt_tokens),
         tokens(completion_tokens),
         seconds(wall_ms),
-        seconds(queue_ms),
+        queue_ms.map_or("unknown how long".to_owned(), |ms| format!(
+            "{:.1} s",
+            seconds(ms)
+        )),
     );
     if let Some(cost) = run.budget.spent_cost_usd {
         let _ = writeln!(text, "Money: {cost:.4} USD.");

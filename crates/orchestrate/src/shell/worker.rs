@@ -400,8 +400,9 @@ fn from_files(context: &Context, folder: &Path, attempt: u32, exit: Option<i32>)
         Err(_) if !stderr.trim().is_empty() => (None, last_line(&stderr), Usage::default()),
         Err(error) => (None, error.to_string(), Usage::default()),
     };
-    if usage.queue_ms == 0 {
-        usage.queue_ms = reservation.as_ref().map_or(0, |r| r.waited_ms);
+    // The worker knows the server's queue, the reservation how long the slot was waited for.
+    if let Some(waited) = reservation.as_ref().map(|r| r.waited_ms) {
+        usage.queue_ms = Some(usage.queue_ms.unwrap_or(0).saturating_add(waited));
     }
     let provider = handoff
         .as_ref()

@@ -8,6 +8,7 @@ use baton_model_server::{CallError, ChatAnswer, Clock, Clocks, ErrorClass, Finis
 use baton_protocol::{Exit, HandoffStatus, Timestamp};
 use serde_json::{Map, Value, json};
 
+use super::waits::first_byte;
 use super::{End, Session, calibration};
 use crate::files::path::without_invented_folder;
 use crate::text::blocks::begins_foreign_block;
@@ -59,11 +60,13 @@ impl Session<'_> {
 
     fn accept(&mut self, answer: ChatAnswer, estimate: u64) -> Result<ChatAnswer, End> {
         self.ledger.usage.steps += 1;
-        self.ledger.answered(&answer);
-        let model = self.job.provider.model.as_deref();
-        if let Some(line) =
-            calibration::line(Timestamp::now(), model, self.talk.pure_estimate(), &answer)
-        {
+        self.ledger.answered(self.served.kind, &answer);
+        if let Some(line) = calibration::line(
+            Timestamp::now(),
+            self.model(),
+            self.talk.pure_estimate(),
+            &answer,
+        ) {
             calibration::append(&self.job.calibration, &line);
         }
         self.events.emit(
@@ -105,10 +108,19 @@ impl Session<'_> {
         (room >= LEAST_OUTPUT.min(wish)).then_some(room)
     }
 
+    /// The model to ask for: the chosen one, else what the server serves.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.job
+            .provider
+            .model
+            .as_deref()
+            .or(self.served.model.as_deref())
+    }
+
     pub(crate) fn body(&self, max_tokens: u64) -> Value {
         let provider = &self.job.provider;
         let mut body = Map::new();
-        if let Some(model) = &provider.model {
+        if let Some(model) = self.model() {
             body.insert("model".into(), json!(model));
         }
         body.insert("messages".into(), json!(self.talk.messages));
@@ -167,6 +179,7 @@ impl Session<'_> {
     /// Sends it. The number is the period of a text that repeats itself without end.
     fn send(&mut self, body: &Value) -> Result<(ChatAnswer, Option<usize>), CallError> {
         let clocks = self.clocks();
+        let _raised = self.flag.raise();
         let (mut text, mut content) = (String::new(), String::new());
         let mut checked = 0;
         let mut period = None;
@@ -222,7 +235,12 @@ impl Session<'_> {
 
     pub(crate) fn clocks(&self) -> Clocks {
         let end = self.started + self.job.bounds.wall;
-        self.job.provider.clocks.clone().until(end)
+        let mut clocks = self.job.provider.clocks.clone();
+        if self.job.provider.scaled_first_byte {
+            let request = self.job.bounds.request;
+            clocks.first_byte = Some(first_byte(self.talk.estimate(), self.prefill_rate, request));
+        }
+        clocks.until(end)
     }
 
     /// An endless repetition is hung up on; once more, warmer, and then it is over.
@@ -332,6 +350,9 @@ impl Session<'_> {
             ))
         ));
         tries.waited += wait;
+        // A server that is busy or away makes us wait as a queue does.
+        self.ledger
+            .queued(Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)));
         if self.cancel.wait(wait) {
             return Err(self.interrupted());
         }

@@ -45,6 +45,28 @@ pub(crate) fn line(
     }))
 }
 
+/// Answers looked at for a rate.
+const LATEST: usize = 20;
+
+/// The rate at which this model's prompts were read lately, in tokens per second: the slowest
+/// quarter of the last answers, since a limit is made of it.
+pub(crate) fn prefill_rate(lines: &str, model: Option<&str>) -> Option<u64> {
+    let mut rates: Vec<u64> = lines
+        .lines()
+        .rev()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| model.is_none() || line["model"].as_str() == model)
+        .filter_map(|line| {
+            line["prefill_tokens_per_s"]
+                .as_u64()
+                .filter(|rate| *rate > 0)
+        })
+        .take(LATEST)
+        .collect();
+    rates.sort_unstable();
+    rates.get(rates.len() / 4).copied()
+}
+
 /// Appends a line. It is a help for later, so a folder that cannot be written ends nothing.
 pub(crate) fn append(path: &Path, line: &Value) {
     if let Some(folder) = path.parent()
@@ -58,7 +80,7 @@ pub(crate) fn append(path: &Path, line: &Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::{append, file, line};
+    use super::{append, file, line, prefill_rate};
     use baton_model_server::stream::whole_answer;
     use baton_protocol::Timestamp;
     use serde_json::json;
@@ -75,6 +97,20 @@ mod tests {
         assert_eq!(line["prefill_tokens_per_s"], 100);
         assert_eq!(line["decode_tokens_per_s"], 50);
         assert_eq!(line["estimated_tokens"], 900);
+    }
+
+    #[test]
+    fn a_rate_is_that_of_the_model_and_on_the_slow_side() {
+        let lines: String = [40, 10, 30, 20]
+            .map(|r| format!("{}\n", json!({"model": "m", "prefill_tokens_per_s": r})))
+            .concat();
+        let lines = format!(
+            "{lines}broken\n{}\n",
+            json!({"model": "other", "prefill_tokens_per_s": 1})
+        );
+        assert_eq!(prefill_rate(&lines, Some("m")), Some(20));
+        assert_eq!(prefill_rate(&lines, Some("gone")), None);
+        assert_eq!(prefill_rate("", None), None);
     }
 
     #[test]

@@ -33,12 +33,17 @@ pub(crate) struct Window {
 }
 
 impl Session<'_> {
-    /// The window, in tokens: told by the slot, the configuration, or learned from an error.
+    /// The window, in tokens: told by the slot, the configuration, the server, or learned from an
+    /// error. The smallest counts.
     pub(crate) fn window(&self) -> Option<u64> {
-        match (self.window.learned, self.job.provider.context) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        [
+            self.window.learned,
+            self.job.provider.context,
+            self.served.context,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// The server says that the request is too long: learn its window and make room.
@@ -131,13 +136,14 @@ impl Session<'_> {
             json!({"purpose": "summary", "max_tokens": room}),
         );
         let clocks = self.clocks();
+        let _raised = self.flag.raise();
         let answer = self
             .client
             .chat(&body, &clocks, self.cancel, &mut |_| {
                 ControlFlow::Continue(())
             })
             .ok()?;
-        self.ledger.answered(&answer);
+        self.ledger.answered(self.served.kind, &answer);
         let text = answer.content.trim();
         (!text.is_empty()).then(|| text.to_string())
     }

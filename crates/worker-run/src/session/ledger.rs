@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model_server::ChatAnswer;
-use baton_protocol::{Receipt, Usage};
+use baton_protocol::{Receipt, ServerKind, Usage};
 use serde_json::Value;
+
+use super::waits::server_queue;
 
 /// The facts collected on the way.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub(crate) struct Ledger {
     pub(crate) result: Value,
     /// The model that answered, in the server's word.
     pub(crate) model: Option<String>,
+    queue_ms: u64,
+    queue_unknown: bool,
 }
 
 impl Ledger {
@@ -46,14 +50,28 @@ impl Ledger {
         self.usage.prompt_tokens.unwrap_or(0) + self.usage.completion_tokens.unwrap_or(0)
     }
 
+    /// Adds a wait in the server's queue. One that cannot be told leaves the sum unknown.
+    pub(crate) fn queued(&mut self, ms: Option<u64>) {
+        match ms {
+            Some(ms) => self.queue_ms += ms,
+            None => self.queue_unknown = true,
+        }
+        self.usage.queue_ms = (!self.queue_unknown).then_some(self.queue_ms);
+    }
+
     /// Takes in what an answer cost.
-    pub(crate) fn answered(&mut self, answer: &ChatAnswer) {
+    pub(crate) fn answered(&mut self, kind: Option<ServerKind>, answer: &ChatAnswer) {
         fn add(sum: &mut Option<u64>, more: Option<u64>) {
             if let Some(more) = more {
                 *sum = Some(sum.unwrap_or(0) + more);
             }
         }
-        self.usage.prefill_ms += answer.timing.first_event_ms;
+        let queued = server_queue(kind, answer);
+        self.queued(queued);
+        self.usage.prefill_ms += answer
+            .timing
+            .first_event_ms
+            .saturating_sub(queued.unwrap_or(0));
         self.usage.decode_ms += answer.timing.decode_ms;
         if let Some(usage) = &answer.usage {
             add(&mut self.usage.prompt_tokens, Some(usage.prompt));

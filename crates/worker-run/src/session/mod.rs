@@ -11,9 +11,12 @@ mod events;
 mod ledger;
 mod prepare;
 mod report;
+mod served;
 mod turn;
 mod turn_text;
+mod waits;
 
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use baton_cli::Output;
@@ -23,6 +26,7 @@ use baton_prompt::Role;
 use baton_protocol::{Exit, HandoffStatus, Task};
 
 use crate::cli::{CheckEvery, ModeFlag};
+use crate::flag::Flag;
 use crate::harness::budget::{Bounds, Spent, reached};
 use crate::harness::guard::Guard;
 use crate::harness::stop::{Colour, Facts, Verdict, judge};
@@ -38,6 +42,7 @@ pub(crate) use events::Events;
 pub(crate) use ledger::Ledger;
 pub(crate) use prepare::{Pack, first};
 pub(crate) use report::handoff;
+pub(crate) use served::{Served, look};
 pub(crate) use turn::Patience;
 
 /// What is to be done, by whom, within which bounds.
@@ -137,6 +142,14 @@ pub(crate) struct Session<'a> {
     pub(crate) seen_attempt: bool,
     /// What is known of the window.
     pub(crate) window: Window,
+    /// Shows that a request is in flight.
+    pub(crate) flag: Flag,
+    /// The server is being asked about itself.
+    pub(crate) looking: Option<JoinHandle<Served>>,
+    /// What it told.
+    pub(crate) served: Served,
+    /// How fast it read prompts lately, in tokens per second.
+    pub(crate) prefill_rate: Option<u64>,
 }
 
 /// How many tokens a text has, estimated.

@@ -6,6 +6,7 @@ use baton_prompt::{
 };
 use serde_json::json;
 
+use super::calibration::prefill_rate;
 use super::{Conversation, End, Job, Session, tokens};
 use crate::cli::ModeFlag;
 use crate::harness::stop::Colour;
@@ -115,8 +116,34 @@ impl Session<'_> {
             let start = self.tree.snapshot().map_err(End::failed)?;
             self.run_baseline(&start)?;
         }
+        self.listen();
         self.begin(None);
         Ok(())
+    }
+
+    /// Takes in what the server told of itself, and what is known of it from earlier tasks.
+    fn listen(&mut self) {
+        // A thread that panicked told nothing.
+        self.served = self
+            .looking
+            .take()
+            .and_then(|looking| looking.join().ok())
+            .unwrap_or_default();
+        if self.served.others > 0 && self.job.provider.model.is_none() {
+            self.ledger.note(format!(
+                "no model was chosen; {} of {} was taken (--model)",
+                self.served.model.as_deref().unwrap_or_default(),
+                self.served.others + 1
+            ));
+        }
+        let lines = std::fs::read_to_string(&self.job.calibration).unwrap_or_default();
+        self.prefill_rate = prefill_rate(&lines, self.model());
+        self.events.emit(
+            self.output,
+            "server",
+            json!({"kind": self.served.kind, "model": self.model(), "context_tokens": self.window(),
+                   "parameters": self.served.parameters, "prefill_tokens_per_s": self.prefill_rate}),
+        );
     }
 
     /// Begins the conversation with the files and the failing checks as they are now.

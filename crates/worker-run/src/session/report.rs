@@ -111,10 +111,8 @@ pub(crate) fn handoff(session: &mut Session<'_>, end: &End, started_at: Timestam
         tree: tree.ok().map(|tree| tree.as_str().to_string()),
         provider: Some(session.job.provider.id.clone()),
         model: session
-            .job
-            .provider
-            .model
-            .clone()
+            .model()
+            .map(ToString::to_string)
             .or_else(|| session.ledger.model.clone()),
         started_at: Some(started_at),
         ended_at: Some(Timestamp::now()),
