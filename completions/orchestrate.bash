@@ -22,6 +22,9 @@ _orchestrate() {
             orchestrate,doctor)
                 cmd="orchestrate__subcmd__doctor"
                 ;;
+            orchestrate,goal)
+                cmd="orchestrate__subcmd__goal"
+                ;;
             orchestrate,halt)
                 cmd="orchestrate__subcmd__halt"
                 ;;
@@ -46,11 +49,44 @@ _orchestrate() {
             orchestrate,trust)
                 cmd="orchestrate__subcmd__trust"
                 ;;
+            orchestrate__subcmd__goal,clear)
+                cmd="orchestrate__subcmd__goal__subcmd__clear"
+                ;;
+            orchestrate__subcmd__goal,help)
+                cmd="orchestrate__subcmd__goal__subcmd__help"
+                ;;
+            orchestrate__subcmd__goal,pause)
+                cmd="orchestrate__subcmd__goal__subcmd__pause"
+                ;;
+            orchestrate__subcmd__goal,resume)
+                cmd="orchestrate__subcmd__goal__subcmd__resume"
+                ;;
+            orchestrate__subcmd__goal,run)
+                cmd="orchestrate__subcmd__goal__subcmd__run"
+                ;;
+            orchestrate__subcmd__goal__subcmd__help,clear)
+                cmd="orchestrate__subcmd__goal__subcmd__help__subcmd__clear"
+                ;;
+            orchestrate__subcmd__goal__subcmd__help,help)
+                cmd="orchestrate__subcmd__goal__subcmd__help__subcmd__help"
+                ;;
+            orchestrate__subcmd__goal__subcmd__help,pause)
+                cmd="orchestrate__subcmd__goal__subcmd__help__subcmd__pause"
+                ;;
+            orchestrate__subcmd__goal__subcmd__help,resume)
+                cmd="orchestrate__subcmd__goal__subcmd__help__subcmd__resume"
+                ;;
+            orchestrate__subcmd__goal__subcmd__help,run)
+                cmd="orchestrate__subcmd__goal__subcmd__help__subcmd__run"
+                ;;
             orchestrate__subcmd__help,clean)
                 cmd="orchestrate__subcmd__help__subcmd__clean"
                 ;;
             orchestrate__subcmd__help,doctor)
                 cmd="orchestrate__subcmd__help__subcmd__doctor"
+                ;;
+            orchestrate__subcmd__help,goal)
+                cmd="orchestrate__subcmd__help__subcmd__goal"
                 ;;
             orchestrate__subcmd__help,halt)
                 cmd="orchestrate__subcmd__help__subcmd__halt"
@@ -76,6 +112,18 @@ _orchestrate() {
             orchestrate__subcmd__help,trust)
                 cmd="orchestrate__subcmd__help__subcmd__trust"
                 ;;
+            orchestrate__subcmd__help__subcmd__goal,clear)
+                cmd="orchestrate__subcmd__help__subcmd__goal__subcmd__clear"
+                ;;
+            orchestrate__subcmd__help__subcmd__goal,pause)
+                cmd="orchestrate__subcmd__help__subcmd__goal__subcmd__pause"
+                ;;
+            orchestrate__subcmd__help__subcmd__goal,resume)
+                cmd="orchestrate__subcmd__help__subcmd__goal__subcmd__resume"
+                ;;
+            orchestrate__subcmd__help__subcmd__goal,run)
+                cmd="orchestrate__subcmd__help__subcmd__goal__subcmd__run"
+                ;;
             *)
                 ;;
         esac
@@ -83,7 +131,7 @@ _orchestrate() {
 
     case "${cmd}" in
         orchestrate)
-            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run resume status show halt clean trust doctor init help"
+            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run goal resume status show halt clean trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -124,8 +172,162 @@ _orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        orchestrate__subcmd__goal)
+            opts="-h -v -q --detach --help --json --text --verbose --quiet pause resume clear run help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__clear)
+            opts="-h -v -q --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__help)
+            opts="pause resume clear run help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__help__subcmd__clear)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__help__subcmd__pause)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__help__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__help__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__pause)
+            opts="-h -v -q --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__resume)
+            opts="-h -v -q --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__goal__subcmd__run)
+            opts="-h -v -q --detach --detached --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         orchestrate__subcmd__halt)
-            opts="-h -v -q --now --help --json --text --verbose --quiet"
+            opts="-h -v -q --now --help --json --text --verbose --quiet goal run all"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -139,7 +341,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help)
-            opts="run resume status show halt clean trust doctor init help"
+            opts="run goal resume status show halt clean trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -169,6 +371,76 @@ _orchestrate() {
         orchestrate__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__goal)
+            opts="pause resume clear run"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__goal__subcmd__clear)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__goal__subcmd__pause)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__goal__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__goal__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -8,5 +8,7 @@ mod stage;
 
 #[path = "orchestrate-verbs/doctor.rs"]
 mod doctor;
+#[path = "orchestrate-verbs/goal.rs"]
+mod goal;
 #[path = "orchestrate-verbs/init.rs"]
 mod init;

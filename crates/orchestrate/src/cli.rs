@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli_verbs::Init;
+use crate::cli_verbs::{Goal, Init};
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -44,13 +44,15 @@ impl HasCommon for Cli {
 pub(crate) enum Verb {
     /// Work on a goal in this repository.
     Run(Box<Run>),
+    /// Set a goal that outlives a run, and work on it until it is reached.
+    Goal(Goal),
     /// Go on with a run that was halted, interrupted, killed, or that lacked a server.
     Resume(Resume),
     /// Say which runs there are and how far each task is.
     Status(Status),
     /// Show a run's report, also of one that goes on.
     Show(Show),
-    /// Ask the run that works here to stop at the next safe point.
+    /// Ask what works here to stop at the next safe point.
     Halt(Halt),
     /// Remove work trees and branches of ended runs that hold nothing of their own.
     Clean(Clean),
@@ -185,9 +187,23 @@ pub(crate) struct Show {
 /// `orchestrate halt`.
 #[derive(Debug, Args)]
 pub(crate) struct Halt {
+    /// The goal (and the run that works for it), the run that works here, or all of it.
+    #[arg(value_name = "WHAT", default_value = "all")]
+    pub(crate) what: HaltWhat,
     /// End the workers at once instead of letting them finish.
     #[arg(long)]
     pub(crate) now: bool,
+}
+
+/// What is halted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HaltWhat {
+    /// The goal, and the run that works for it.
+    Goal,
+    /// The run that works here.
+    Run,
+    /// Both.
+    All,
 }
 
 /// `orchestrate clean`.

@@ -37,6 +37,7 @@ pub fn main() -> std::process::ExitCode {
 fn dispatch(cli: Cli, output: &Output) -> Result<Exit, Failure> {
     match cli.verb {
         Verb::Run(run) => verbs::run::run(&run, output),
+        Verb::Goal(goal) => verbs::goal::goal(&goal, output),
         Verb::Resume(resume) => verbs::resume::resume(&resume, output),
         Verb::Status(status) => verbs::status::status(&status, output),
         Verb::Show(show) => verbs::show::show(&show, output),

@@ -142,6 +142,12 @@ pub(super) fn ending_with_gaps(state: &State, busy: &BTreeSet<Act>) -> Vec<Step>
         RunStatus::Incomplete
     };
     if state.settings.merge_partial && !state.integrated.is_empty() {
+        // Where a pause is part of the plan, what reaches the target is reviewed as at the end.
+        if state.settings.pause_at_failure
+            && let Next::Steps(steps) = reviewing(state, busy)
+        {
+            return steps;
+        }
         return landing(state, status, busy);
     }
     finish(status)

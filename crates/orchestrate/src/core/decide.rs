@@ -253,7 +253,22 @@ pub(super) fn schedule(state: &State, busy: &BTreeSet<Act>, jobs: &[&Job]) -> Ve
         .filter(|j| j.phase() == Phase::Running)
         .count();
     let mut free = (seats(state) + ahead(state)).saturating_sub(running);
+    let paused = paused_by(state);
     for job in jobs.iter().filter(|j| j.phase() == Phase::Ready) {
+        if let Some(failed) = paused
+            && job.kind == JobKind::Work
+            && job.attempt().number == 1
+            && !busy.contains(&Act::Run(job.id().clone()))
+        {
+            steps.push(about(
+                Some(job.id().clone()),
+                Record::GaveUp {
+                    why: Why::Dependency,
+                    reason: format!("not started, because `{failed}` failed"),
+                },
+            ));
+            continue;
+        }
         match waits_for(state, job) {
             Waits::Lost(on) => steps.push(about(
                 Some(job.id().clone()),
@@ -274,6 +289,18 @@ pub(super) fn schedule(state: &State, busy: &BTreeSet<Act>, jobs: &[&Job]) -> Ve
         }
     }
     steps
+}
+
+/// The first task whose failure pauses the others, where the settings ask for that.
+fn paused_by(state: &State) -> Option<&TaskId> {
+    let failed = |job: &&Job| match &job.fate {
+        Fate::NotIntegrated { .. } => true,
+        Fate::GivenUp { why, .. } => *why != Why::Dependency,
+        _ => false,
+    };
+    let mut work = state.jobs.iter().filter(|j| j.kind == JobKind::Work);
+    let first = state.settings.pause_at_failure.then(|| work.find(failed));
+    first.flatten().map(Job::id)
 }
 
 /// How many workers may run at once: one where the facts say that the parts share state.

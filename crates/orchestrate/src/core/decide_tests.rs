@@ -596,3 +596,57 @@ proptest! {
         let _ = State::replay(&world.journal[..cut.min(world.journal.len())]);
     }
 }
+
+#[test]
+fn a_paused_plan_starts_nothing_after_a_failure_and_leads_what_runs_to_its_end() {
+    let mut state = crate::core::state::State::empty();
+    let mut settings = settings();
+    settings.pause_at_failure = true;
+    settings.merge_partial = true;
+    settings.max_rounds = 1;
+    let tasks = ["a", "b", "c"].map(|t| task(t, &[&format!("{t}.txt")]));
+    crate::core::testing::feed(
+        &mut state,
+        vec![
+            ("", run_started(settings)),
+            (
+                "",
+                Record::PlanAccepted {
+                    source: PlanSource::File,
+                    plan: Box::new(plan(tasks.to_vec(), &[])),
+                    notes: Vec::new(),
+                },
+            ),
+            ("a", started(1, 1)),
+            ("b", started(1, 1)),
+            (
+                "a",
+                Record::GaveUp {
+                    why: crate::core::job::Why::Work,
+                    reason: "lost".into(),
+                },
+            ),
+        ],
+    );
+    let steps = decide(&state, &BTreeSet::new(), 0);
+    assert!(
+        matches!(&steps[..], [Step::Note(Some(c), record)]
+            if c.as_str() == "c" && matches!(**record, Record::GaveUp { why: crate::core::job::Why::Dependency, .. })),
+        "{steps:?}"
+    );
+    crate::core::testing::feed(
+        &mut state,
+        vec![(
+            "c",
+            Record::GaveUp {
+                why: crate::core::job::Why::Dependency,
+                reason: "not started".into(),
+            },
+        )],
+    );
+    let steps = decide(&state, &BTreeSet::new(), 0);
+    assert!(
+        matches!(&steps[..], [Step::Do(Act::Run(b))] if b.as_str() == "b"),
+        "{steps:?}"
+    );
+}

@@ -13,6 +13,7 @@ pub(crate) mod failure;
 pub(crate) mod fallback;
 pub(crate) mod gate;
 pub(crate) mod glob_overlap;
+pub(crate) mod goal;
 pub(crate) mod html;
 pub(crate) mod init_file;
 pub(crate) mod job;

@@ -95,6 +95,9 @@ pub(crate) struct Settings {
     pub budget: BudgetLimits,
     /// How long an attempt may wait for a slot.
     pub queue_ms: u64,
+    /// Whether nothing new is started once a task has failed; what is done then reaches the target.
+    #[serde(default)]
+    pub pause_at_failure: bool,
 }
 
 /// The branch the result goes to, as it was when the run started.

@@ -101,6 +101,7 @@ impl State {
                 summary: false,
                 budget: BudgetLimits::default(),
                 queue_ms: 0,
+                pause_at_failure: false,
             },
             target: Target {
                 branch: String::new(),

@@ -55,6 +55,7 @@ pub(crate) fn settings() -> Settings {
         summary: false,
         budget: BudgetLimits::default(),
         queue_ms: 600_000,
+        pause_at_failure: false,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::core::record::{Entry, Record};
 use crate::core::state::{State, Stop};
 
 use super::context::{Context, Line, Message};
+use super::desk::Watch;
 use super::journal::Journal;
 use super::{acts, finishing, halt, progress};
 
@@ -31,6 +32,8 @@ pub(crate) struct Engine<'a> {
     pub events: Option<std::fs::File>,
     /// The signals that reach this process.
     pub signals: Cancel,
+    /// Who looks on.
+    pub watch: Option<Watch<'a>>,
 }
 
 impl Engine<'_> {
@@ -47,6 +50,9 @@ impl Engine<'_> {
             let _ = std::io::Write::write_all(events, line.as_bytes());
         }
         self.state.apply(&entry);
+        if let Some(watch) = &mut self.watch {
+            watch(&self.state, &entry);
+        }
         if let Some(text) = progress::line(entry.task.as_ref(), &entry.record, &self.state) {
             self.output.note(&text);
         }

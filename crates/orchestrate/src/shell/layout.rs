@@ -38,6 +38,11 @@ impl Layout {
         self.folder().join("runs")
     }
 
+    /// Where plans that people wrote are.
+    pub(crate) fn plans(&self) -> PathBuf {
+        self.folder().join("plans")
+    }
+
     pub(crate) fn halt_file(&self) -> PathBuf {
         self.folder().join("halt")
     }

@@ -71,6 +71,7 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
         output,
         events: cli.events.as_deref().map(super::run::events).transpose()?,
         signals,
+        watch: None,
     };
     engine.write(
         None,

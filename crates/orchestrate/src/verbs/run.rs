@@ -85,6 +85,7 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
         output,
         events: cli.events.as_deref().map(events).transpose()?,
         signals,
+        watch: None,
     };
     engine.write(
         None,
@@ -102,7 +103,7 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// The faults of a given plan are the person's to mend.
-fn check_given(context: &Context, plan: &Plan) -> Result<(), Failure> {
+pub(super) fn check_given(context: &Context, plan: &Plan) -> Result<(), Failure> {
     let offered = planning::Offered::gather(context);
     let faults = planning::check(context, &State::empty(), &offered, plan, None);
     if faults.is_empty() {
@@ -206,14 +207,17 @@ fn settings(cli: &Run, config: &config::Config, given: bool) -> Result<Settings,
         review,
         review_rounds: config.review.max_rounds.clamp(1, 8),
         summary: cli.summary,
-        budget: budget(cli, &config.budget)?,
+        budget: budget(&cli.budget, &config.budget)?,
         queue_ms: u64::try_from(cli.queue.as_millis()).unwrap_or(u64::MAX),
+        pause_at_failure: false,
     })
 }
 
 /// A limit on the command line stops; those of the configuration do as its mode says.
-fn budget(cli: &Run, config: &config::BudgetConfig) -> Result<BudgetLimits, Failure> {
-    let flags = &cli.budget;
+pub(super) fn budget(
+    flags: &crate::cli::Budget,
+    config: &config::BudgetConfig,
+) -> Result<BudgetLimits, Failure> {
     let millis = |d: std::time::Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
     let asked = flags.max_requests.is_some()
         || flags.max_tokens.is_some()
@@ -243,7 +247,7 @@ fn budget(cli: &Run, config: &config::BudgetConfig) -> Result<BudgetLimits, Fail
 }
 
 /// Eight bytes from the kernel, for names that must not meet.
-fn random() -> Result<u64, Failure> {
+pub(super) fn random() -> Result<u64, Failure> {
     use std::io::Read as _;
     let mut bytes = [0u8; 8];
     std::fs::File::open("/dev/urandom")
@@ -252,12 +256,12 @@ fn random() -> Result<u64, Failure> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-fn run_name() -> Result<String, Failure> {
+pub(super) fn run_name() -> Result<String, Failure> {
     Ok(names::run_id(&Timestamp::now().to_string(), random()?))
 }
 
 /// The run's secret word: a reviewer's answer carries it, a file in the repository cannot.
-fn nonce() -> Result<String, Failure> {
+pub(super) fn nonce() -> Result<String, Failure> {
     Ok(names::letters(random()?, 12))
 }
 

@@ -13,9 +13,10 @@ use crate::core::job::{Job, Phase};
 use crate::core::markdown::in_words;
 use crate::core::report::stage;
 use crate::core::state::State;
+use crate::shell::goal_store::GoalStore;
 use crate::shell::journal::peek;
 use crate::shell::layout::{Layout, RunFolder};
-use crate::shell::{lock, worker};
+use crate::shell::{lock, loops, worker};
 
 use super::place;
 
@@ -32,11 +33,13 @@ pub(crate) fn status(cli: &Status, output: &Output) -> Result<Exit, Failure> {
     loop {
         let holder = lock::holder(repo.common_dir());
         let runs = look(&layout, holder.as_deref(), cli.all);
-        let text = text(&runs);
+        let goal = goal(&layout, repo.common_dir());
+        let text = goal_line(&goal) + &text(&runs);
         if !cli.watch || text != last {
-            output.document(&json!({"schema": "status/1", "runs": runs}), || {
-                text.clone()
-            })?;
+            output.document(
+                &json!({"schema": "status/1", "goal": goal, "runs": runs}),
+                || text.clone(),
+            )?;
             last = text;
         }
         if !cli.watch || output.is_closed() {
@@ -69,6 +72,38 @@ fn look(layout: &Layout, holder: Option<&str>, all: bool) -> Vec<Value> {
         runs.push(run(name, &folder, &state, works));
     }
     runs
+}
+
+/// The long-lived goal and who works on it; null when there is none.
+fn goal(layout: &Layout, git_dir: &std::path::Path) -> Value {
+    match GoalStore::new(layout, git_dir).read() {
+        Ok(Some(goal)) => json!({
+            "objective": goal.objective,
+            "state": goal.status,
+            "reason": goal.reason,
+            "continuations": goal.continuations,
+            "loop": loops::holder(git_dir, super::goal::LOOP),
+        }),
+        Ok(None) => Value::Null,
+        Err(failure) => json!({"state": "unreadable", "reason": failure.message}),
+    }
+}
+
+fn goal_line(goal: &Value) -> String {
+    let word = |key: &str| goal[key].as_str().unwrap_or_default();
+    if goal.is_null() {
+        return String::new();
+    }
+    let works = match word("loop") {
+        "" => String::new(),
+        who => format!(", {who} works on it"),
+    };
+    let objective: String = word("objective").chars().take(90).collect();
+    let reason = match word("reason") {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    };
+    format!("goal  {}{works}{reason}\n  {objective}\n", word("state"))
 }
 
 fn run(name: &str, folder: &RunFolder, state: &State, works: bool) -> Value {
