@@ -1,6 +1,7 @@
 //! The client: one request at a time, bounded and cancellable.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use crate::replay::prepare;
 use crate::stream::{
     Assembly, ChatAnswer, SseCounts, SseDecoder, Step, StreamEvent, Timing, whole_answer,
 };
+use crate::tap::{RawReply, Tap, serve};
 
 /// The most a whole answer may have, in bytes.
 const ANSWER_LIMIT: usize = 256 << 20;
@@ -30,6 +32,7 @@ pub type OnEvent<'a> = &'a mut dyn FnMut(&StreamEvent) -> ControlFlow<()>;
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Endpoint,
+    tap: Option<Arc<dyn Tap>>,
 }
 
 /// A body that came in one piece.
@@ -49,12 +52,23 @@ struct Call<'a> {
     /// A finish reason came: what follows (usage, `[DONE]`) follows at once or never.
     is_ending: bool,
     wire: Receiver<Wire>,
+    tap: Option<&'a dyn Tap>,
 }
 
 impl Client {
     /// A client for an endpoint. Nothing is sent yet.
     pub fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint }
+        Self {
+            endpoint,
+            tap: None,
+        }
+    }
+
+    /// The same client, with somebody who sees its chat exchanges.
+    #[must_use]
+    pub fn with_tap(mut self, tap: Arc<dyn Tap>) -> Self {
+        self.tap = Some(tap);
+        self
     }
 
     /// The endpoint.
@@ -81,9 +95,14 @@ impl Client {
             connect: clocks.connect,
             limit: ANSWER_LIMIT,
         };
-        let mut answer = self.exchange(order, clocks, cancel, |call, head| {
+        let tap = self.tap.as_deref();
+        let answer = self.exchange(order, clocks, cancel, tap, |call, head| {
             call.stream(&head, on_event)
-        })?;
+        });
+        if let Some(tap) = tap {
+            tap.end(answer.as_ref().err());
+        }
+        let mut answer = answer?;
         for what in mended {
             *answer.repairs.entry(what.to_owned()).or_default() += 1;
         }
@@ -104,7 +123,7 @@ impl Client {
             connect: clocks.connect,
             limit: BODY_LIMIT,
         };
-        self.exchange(order, clocks, cancel, |call, head| {
+        self.exchange(order, clocks, cancel, None, |call, head| {
             let body = call.body()?;
             Ok(Whole { head, body })
         })
@@ -115,6 +134,7 @@ impl Client {
         order: Order,
         clocks: &Clocks,
         cancel: &Cancel,
+        tap: Option<&dyn Tap>,
         then: impl FnOnce(&mut Call<'_>, Head) -> Result<T, CallError>,
     ) -> Result<T, CallError> {
         let url = order.url.clone();
@@ -125,8 +145,20 @@ impl Client {
             let _ = waker.try_send((0, Piece::Wake, Instant::now()));
         }));
         let started = Instant::now();
-        let exchange = Exchange::start(&self.endpoint, order, 0, sender)
-            .map_err(|failure| failure.into_error(&url))?;
+        let own = tap.and_then(|tap| tap.request(order.body.as_deref().unwrap_or_default()));
+        let exchange = match own {
+            Some(RawReply {
+                error: Some(error), ..
+            }) => return Err(error),
+            Some(reply) => {
+                serve(reply, &sender);
+                None
+            }
+            None => Some(
+                Exchange::start(&self.endpoint, order, 0, sender)
+                    .map_err(|failure| failure.into_error(&url))?,
+            ),
+        };
         let mut call = Call {
             url,
             clocks,
@@ -135,6 +167,7 @@ impl Client {
             last_event: None,
             is_ending: false,
             wire,
+            tap,
         };
         let result = match call.next()? {
             Piece::Head(head) => then(&mut call, head),
@@ -165,7 +198,10 @@ impl Call<'_> {
             };
             match received {
                 Ok((_, Piece::Wake, _)) => {}
-                Ok((_, piece, _)) => return Ok(piece),
+                Ok((_, piece, _)) => {
+                    self.show(&piece)?;
+                    return Ok(piece);
+                }
                 Err(RecvTimeoutError::Disconnected) => return Ok(Piece::End),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some((_, clock)) = next {
@@ -174,6 +210,19 @@ impl Call<'_> {
                 }
             }
         }
+    }
+
+    fn show(&self, piece: &Piece) -> Result<(), CallError> {
+        let Some(tap) = self.tap else { return Ok(()) };
+        match piece {
+            Piece::Head(head) => tap.head(head.status, &head.content_type),
+            Piece::Bytes(bytes) if tap.bytes(bytes).is_break() => {
+                let message = format!("{}: given up", self.url);
+                return Err(CallError::new(ErrorClass::Cancelled, message));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn next_clock(&self) -> Option<(Instant, Clock)> {

@@ -13,6 +13,7 @@ mod net;
 pub mod probe;
 mod replay;
 pub mod stream;
+mod tap;
 
 pub use client::{Client, OnEvent};
 pub use clocks::Clocks;
@@ -20,3 +21,4 @@ pub use errors::{CallError, Clock, ErrorClass};
 pub use net::{Endpoint, ProxyRules};
 pub use replay::{history_message, prepare};
 pub use stream::{ChatAnswer, Finish, StreamEvent, Timing, ToolCall, Usage};
+pub use tap::{RawReply, Tap};
