@@ -16,6 +16,18 @@ _worker__run() {
             ",$1")
                 cmd="worker__run"
                 ;;
+            worker__run,help)
+                cmd="worker__run__subcmd__help"
+                ;;
+            worker__run,replay)
+                cmd="worker__run__subcmd__replay"
+                ;;
+            worker__run__subcmd__help,help)
+                cmd="worker__run__subcmd__help__subcmd__help"
+                ;;
+            worker__run__subcmd__help,replay)
+                cmd="worker__run__subcmd__help__subcmd__replay"
+                ;;
             *)
                 ;;
         esac
@@ -23,7 +35,7 @@ _worker__run() {
 
     case "${cmd}" in
         worker__run)
-            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --dry-run --base-url --model --context --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version"
+            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -62,6 +74,10 @@ _worker__run() {
                     return 0
                     ;;
                 --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -110,6 +126,94 @@ _worker__run() {
                     return 0
                     ;;
                 --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        worker__subcmd__run__subcmd__help)
+            opts="replay help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        worker__subcmd__run__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        worker__subcmd__run__subcmd__help__subcmd__replay)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        worker__subcmd__run__subcmd__replay)
+            opts="-h -v -q --from --repo --events --sandbox --base-url --model --context --config --no-slot --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sandbox)
+                    COMPREPLY=($(compgen -W "full best-effort off" -- "${cur}"))
+                    return 0
+                    ;;
+                --base-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

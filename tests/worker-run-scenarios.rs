@@ -13,5 +13,7 @@ mod endings;
 mod kit;
 #[path = "worker-run-scenarios/quirks.rs"]
 mod quirks;
+#[path = "worker-run-scenarios/replays.rs"]
+mod replays;
 #[path = "worker-run-scenarios/servers.rs"]
 mod servers;

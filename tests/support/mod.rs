@@ -75,6 +75,7 @@ impl Home {
 
 /// One run of a program, put together step by step.
 #[must_use]
+#[derive(Clone)]
 pub struct Run {
     program: PathBuf,
     args: Vec<OsString>,

@@ -1,6 +1,6 @@
 //! The only writer of stdout and stderr.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct Output {
     stdout_closed: Cell<bool>,
     progress_shown: Cell<bool>,
     progress_wanted: bool,
-    redactor: Redactor,
+    redactor: OnceCell<Redactor>,
 }
 
 impl Output {
@@ -49,20 +49,29 @@ impl Output {
             stdout_closed: Cell::new(false),
             progress_shown: Cell::new(false),
             progress_wanted: !common.quiet && std::io::stderr().is_terminal(),
-            redactor: Redactor::default(),
+            redactor: OnceCell::new(),
         }
     }
 
     /// The same output, keeping these keys out of everything.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
-        self.redactor = redactor;
+        self.redactor = OnceCell::from(redactor);
         self
     }
 
+    /// Keeps these keys out of everything from now on. The first call counts: a tool says it once,
+    /// when its configuration is read.
+    pub fn keep_out(&self, redactor: Redactor) {
+        let _ = self.redactor.set(redactor);
+    }
+
     /// The redactor, for files a tool writes itself.
-    pub const fn redactor(&self) -> &Redactor {
-        &self.redactor
+    pub fn redactor(&self) -> &Redactor {
+        static USUAL: std::sync::OnceLock<Redactor> = std::sync::OnceLock::new();
+        self.redactor
+            .get()
+            .unwrap_or_else(|| USUAL.get_or_init(Redactor::default))
     }
 
     /// How the answer is written.
@@ -98,7 +107,7 @@ impl Output {
             Format::Json => self.json_line(document),
             Format::Text => {
                 let text = text();
-                let mut text = self.redactor.text(&text).into_owned();
+                let mut text = self.redactor().text(&text).into_owned();
                 if !text.ends_with('\n') && !text.is_empty() {
                     text.push('\n');
                 }
@@ -118,7 +127,7 @@ impl Output {
     pub fn redacted_json<T: Serialize>(&self, document: &T) -> Result<String, Failure> {
         let value = serde_json::to_value(document)
             .map_err(|e| Failure::internal(format!("cannot write the document: {e}")))?;
-        Ok(self.redactor.value(value).to_string())
+        Ok(self.redactor().value(value).to_string())
     }
 
     /// Writes bytes to stdout as they are.
@@ -162,7 +171,7 @@ impl Output {
     /// Shows one line that the next one replaces; only when stderr is a terminal.
     pub fn progress(&self, text: &str) {
         if self.progress_wanted {
-            let text = self.redactor.text(text);
+            let text = self.redactor().text(text);
             write_stderr(&format!("\r\x1b[K{text}"));
             self.progress_shown.set(true);
         }
@@ -177,7 +186,7 @@ impl Output {
 
     fn stderr_line(&self, text: &str) {
         self.clear_progress();
-        let text = self.redactor.text(text);
+        let text = self.redactor().text(text);
         write_stderr(&format!("{}: {text}\n", self.tool));
     }
 }

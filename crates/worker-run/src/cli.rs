@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use baton_protocol::{BaseUrl, TaskId};
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
 The task is a task/1 document: --task FILE, or stdin, or put together by --prompt and its flags.
@@ -21,12 +21,27 @@ Examples:
   worker-run --role explore --prompt 'Where is the retry logic?' | jq -r .outcome
   worker-run --task task.json --events - | jq -c 'select(.type == \"tool\")'
   worker-run --task task.json --dry-run
+  worker-run --task task.json --record run/ > handoff.json && worker-run replay run/
   vllm-health | slot-lock --candidates - -- worker-run --task task.json > handoff.json";
+
+const REPLAY_EXAMPLES: &str = "\
+Commands are not run again: what they printed and changed is in the recording. The work happens in
+a temporary tree made from the recorded base; the repository itself is not touched.
+
+Exit codes: 0 the same decisions; 1 it went another way (the first difference is named by request
+and JSON path); 2 usage or no such recording. With --from, the task's own exit code.
+
+Examples:
+  worker-run --task task.json --record run/ > handoff.json
+  worker-run replay run/ | jq .same
+  worker-run replay run/ --from 3 --base-url http://127.0.0.1:8000";
 
 /// Do one well-scoped task with a small local model, within bounds, and hand it off.
 #[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) action: Option<Action>,
     /// The task/1 document; `-` or nothing reads stdin.
     #[arg(long, value_name = "FILE")]
     pub(crate) task: Option<PathBuf>,
@@ -54,6 +69,9 @@ pub(crate) struct Cli {
     /// Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Write everything down here, so that the run can be replayed; a new folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
     /// Show the first request, its tokens and the limits; send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -67,6 +85,44 @@ pub(crate) struct Cli {
 
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+/// Something else than doing a task.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Action {
+    /// Take a recorded run again, and see whether it comes to the same requests.
+    #[command(after_help = REPLAY_EXAMPLES)]
+    Replay(ReplayFlags),
+}
+
+/// What a replay needs to know.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ReplayFlags {
+    /// The folder that --record wrote.
+    #[arg(value_name = "RUN-DIR")]
+    pub(crate) dir: PathBuf,
+    /// Take the answers before this request from the recording, then ask the server.
+    #[arg(long, value_name = "STEP", value_parser = step)]
+    pub(crate) from: Option<usize>,
+    /// The repository [default: where it was recorded].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) repo: Option<PathBuf>,
+    /// Write events (event/1, JSON Lines) here; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// How much the kernel must confine commands that run live.
+    #[arg(long, value_name = "HOW", default_value = "best-effort")]
+    pub(crate) sandbox: SandboxFlag,
+
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+}
+
+fn step(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give the number of a request, from 1".into()),
+        Ok(step) => Ok(step),
+    }
 }
 
 /// Which server and model.

@@ -14,6 +14,7 @@ mod harness;
 mod inputs;
 mod place;
 mod provider;
+mod replay;
 mod run;
 mod session;
 mod text;

@@ -1,33 +1,35 @@
 //! The shell around everything: files, clock, environment, processes.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
-use baton_cli::{Environment, Failure, Output, input, state_dir};
+use baton_cli::{Environment, Failure, Output, Redactor, input, state_dir};
 use baton_model_server::Client;
 use baton_process::Cancel;
 use baton_prompt::{Role, gather};
 use baton_protocol::{Exit, Handoff, HandoffStatus, Task, Timestamp};
 use baton_repo::Repo;
+use clap::ValueEnum as _;
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli::{Action, Cli};
 use crate::flag::Flag;
 use crate::harness::budget::Bounds;
 use crate::inputs::{override_limits, task_from_document, task_from_flags};
 use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
-use crate::session::{
-    Checks, Conversation, Events, Job, Ledger, Pack, Served, Session, Window, calibration, first,
-    handoff, look,
-};
-use crate::tools::edits::Seen;
+use crate::replay::{RecordedEnd, RecordedRun, Recorder, Tape, replay};
+use crate::session::{Events, Job, Ledger, Pack, Session, calibration, first, handoff, look};
 use crate::tools::shell::Shell;
 use crate::tools::worktree::WorkTree;
 
 /// Runs the tool.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    if let Some(Action::Replay(flags)) = &cli.action {
+        return replay(flags, output);
+    }
     let env = Environment::from_process();
     // What can be wrong is said before a slot is waited for, the task first.
     let (mut task, from_stdin) = match task_from_flags(cli)? {
@@ -41,6 +43,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         urls: cli.model.base_url.iter().cloned().collect(),
     };
     let loaded = load(&env, repo.root(), &flags)?;
+    output.keep_out(loaded.redactor(&env));
     for note in &loaded.notes {
         output.note(note);
     }
@@ -66,7 +69,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     if cli.dry_run {
         return dry_run(&job, &repo, output);
     }
-    work(cli, &env, &job, repo, output)
+    work(cli, &env, &loaded, &job, repo, output)
 }
 
 /// The task of the document, and the document's text when it came on stdin.
@@ -107,6 +110,7 @@ fn job(cli: &Cli, env: &Environment, loaded: &Loaded, task: Task) -> Result<Job,
 fn work(
     cli: &Cli,
     env: &Environment,
+    loaded: &Loaded,
     job: &Job,
     repo: Repo,
     output: &Output,
@@ -125,7 +129,7 @@ fn work(
     if env.get("BATON_SLOT").is_none() {
         ledger.note("no slot was taken (--no-slot)");
     }
-    let events = Events::open(
+    let mut events = Events::open(
         cli.events.as_deref(),
         job.task.id.clone(),
         env.get("BATON_RUN").map(ToString::to_string),
@@ -144,37 +148,81 @@ fn work(
         tree.repo.common_dir().to_path_buf(),
         tree.repo.git_dir().to_path_buf(),
     ]);
-    let mut session = Session {
-        client: Client::new(job.provider.endpoint.clone()),
-        checks: Checks::new(job.task.verify.clone()),
-        talk: Conversation::default(),
-        guard: crate::harness::guard::Guard::default(),
-        seen: Seen::default(),
-        known: Vec::new(),
-        patience: crate::session::Patience::default(),
-        repeated: false,
-        seen_attempt: false,
-        window: Window::default(),
-        flag: Flag::open(env.get("BATON_SLOT_FILE").map(Path::new)),
-        looking: Some(looking),
-        served: Served::default(),
-        prefill_rate: None,
-        job,
-        output,
-        cancel: &cancel,
-        tree,
-        shell,
-        events,
-        ledger,
-        started,
+    let mut client = Client::new(job.provider.endpoint.clone());
+    let recorder = match &cli.record {
+        Some(dir) => Some(record(dir, &tree, loaded.redactor(env))?),
+        None => None,
     };
+    if let Some(recorder) = &recorder {
+        client = client.with_tap(recorder.clone());
+        shell.set_tape(Tape::Record(recorder.clone()));
+        events
+            .also(&recorder.events())
+            .map_err(|error| Failure::usage(format!("--record: {error}")))?;
+    }
+    let written = |session: &Session<'_>, end| match &recorder {
+        Some(recorder) => recorder.run(&recorded(cli, session, end)),
+        None => Ok(()),
+    };
+    let mut session = Session::new(job, output, &cancel, client, tree, shell, events, ledger);
+    session.started = started;
+    session.flag = Flag::open(env.get("BATON_SLOT_FILE").map(Path::new));
+    session.looking = Some(looking);
+    written(&session, None).map_err(|error| Failure::usage(format!("--record: {error}")))?;
     let end = session.run();
     let document = handoff(&mut session, &end, started_at);
+    if let Some(recorder) = &recorder {
+        let last = RecordedEnd {
+            status: end.status,
+            reason: end.reason.clone(),
+            tree: document.tree.clone().filter(|_| !recorder.has_redacted()),
+        };
+        let kept = written(&session, Some(last)).and_then(|()| recorder.handoff(&document));
+        // A full disk costs the recording, not the work.
+        if let Some(why) = kept.err().or_else(|| recorder.trouble()) {
+            output.note(&format!("the recording is not whole: {why}"));
+        }
+    }
     if end.exit_code() != Exit::Yes {
         output.note(&format!("{}: {}", word(end.status), end.reason));
     }
     output.document(&document, || text(&document))?;
     Ok(end.exit_code())
+}
+
+/// Begins a recording.
+fn record(dir: &Path, tree: &WorkTree, redactor: Redactor) -> Result<Arc<Recorder>, Failure> {
+    let failed = |error: String| Failure::usage(format!("--record: {error}"));
+    let repo = Repo::discover(tree.root()).map_err(|error| failed(error.to_string()))?;
+    Recorder::create(dir, repo, redactor)
+        .map(Arc::new)
+        .map_err(failed)
+}
+
+/// What a replay must know of a run.
+fn recorded(cli: &Cli, session: &Session<'_>, end: Option<RecordedEnd>) -> RecordedRun {
+    let job = session.job;
+    let name = |value: Option<clap::builder::PossibleValue>| {
+        value.map_or_else(String::new, |v| v.get_name().to_string())
+    };
+    RecordedRun {
+        schema: RecordedRun::SCHEMA.into(),
+        root: session.tree.shown().to_path_buf(),
+        outputs: session.shell.outputs_as_told(),
+        base: session.tree.base.clone(),
+        task: job.task.clone(),
+        access: job.role.access(),
+        mode: name(job.mode.to_possible_value()),
+        pack: cli.way.pack.clone(),
+        check_every: name(job.check_every.to_possible_value()),
+        system: job.system.clone(),
+        provider: job.provider.id.clone(),
+        model: job.provider.model.clone(),
+        context: job.provider.context,
+        request: job.provider.request.clone(),
+        served: session.served.clone(),
+        end,
+    }
 }
 
 /// Shows what would be sent first. The checks are not run, so nothing is changed either.

@@ -179,7 +179,8 @@ impl Session<'_> {
     /// The path inside the work tree that a model means.
     pub(crate) fn inside(&self, asked: &str) -> Result<String, String> {
         let given = self.tree.repo.root().to_path_buf();
-        resolve(asked, &[self.tree.root(), &given], &self.known).map_err(|error| error.to_string())
+        let roots = [self.tree.root(), &given, self.tree.shown()];
+        resolve(asked, &roots, &self.known).map_err(|error| error.to_string())
     }
 
     fn folder(&self, arguments: &Arguments) -> Result<String, String> {
@@ -196,7 +197,7 @@ impl Session<'_> {
         let (offset, limit) = (arguments.number("offset"), arguments.number("limit"));
         let budget = self.result_budget();
         let outputs = self.shell.outputs();
-        if let Ok(name) = std::path::Path::new(asked).strip_prefix(&outputs) {
+        if let Ok(name) = std::path::Path::new(asked).strip_prefix(self.shell.outputs_as_told()) {
             // Whole outputs of commands; only plain names, so nothing else is reachable this way.
             if name.components().count() == 1
                 && let Ok(bytes) = std::fs::read(outputs.join(name))

@@ -20,6 +20,8 @@ enum Sink {
 #[derive(Debug)]
 pub(crate) struct Events {
     sink: Sink,
+    /// The file of a recording.
+    also: Option<File>,
     task: TaskId,
     run: Option<String>,
 }
@@ -38,12 +40,23 @@ impl Events {
                 Failure::usage(format!("--events {}: {error}", path.display()))
             })?),
         };
-        Ok(Self { sink, task, run })
+        Ok(Self {
+            sink,
+            also: None,
+            task,
+            run,
+        })
+    }
+
+    /// Writes them to this file as well.
+    pub(crate) fn also(&mut self, path: &Path) -> std::io::Result<()> {
+        self.also = Some(File::create(path)?);
+        Ok(())
     }
 
     /// Writes one event. A full disk or a closed pipe must not end the work, so errors are dropped.
     pub(crate) fn emit(&mut self, output: &Output, kind: &str, data: Value) {
-        if matches!(self.sink, Sink::None) {
+        if matches!(self.sink, Sink::None) && self.also.is_none() {
             return;
         }
         let event = Event {
@@ -57,6 +70,9 @@ impl Events {
                 _ => Map::new(),
             },
         };
+        if let (Some(file), Ok(line)) = (&mut self.also, output.redacted_json(&event)) {
+            let _ = writeln!(file, "{line}");
+        }
         match &mut self.sink {
             Sink::None => {}
             Sink::Stdout => drop(output.json_line(&event)),

@@ -157,6 +157,49 @@ pub(crate) fn tokens(text: &str) -> u64 {
     baton_prompt::estimated_tokens(text)
 }
 
+impl<'a> Session<'a> {
+    /// A task about to begin.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a thing of its own, made by the caller"
+    )]
+    pub(crate) fn new(
+        job: &'a Job,
+        output: &'a Output,
+        cancel: &'a Cancel,
+        client: Client,
+        tree: WorkTree,
+        shell: Shell,
+        events: Events,
+        ledger: Ledger,
+    ) -> Self {
+        Self {
+            client,
+            checks: Checks::new(job.task.verify.clone()),
+            talk: Conversation::default(),
+            guard: Guard::default(),
+            seen: Seen::default(),
+            known: Vec::new(),
+            patience: Patience::default(),
+            repeated: false,
+            seen_attempt: false,
+            window: Window::default(),
+            flag: Flag::default(),
+            looking: None,
+            served: Served::default(),
+            prefill_rate: None,
+            job,
+            output,
+            cancel,
+            tree,
+            shell,
+            events,
+            ledger,
+            started: Instant::now(),
+        }
+    }
+}
+
 impl Session<'_> {
     /// Does the task. There is always an end.
     pub(crate) fn run(&mut self) -> End {

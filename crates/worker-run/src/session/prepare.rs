@@ -151,7 +151,7 @@ impl Session<'_> {
         let found = gather(self.tree.root(), &self.job.task);
         self.known.clone_from(&found.paths);
         let baseline = self.red_checks();
-        let cwd = self.tree.root().display().to_string();
+        let cwd = self.tree.shown().display().to_string();
         let (request, plan) = first(self.job, &cwd, &found, &baseline, forced, self.window());
         for file in &plan.shown {
             self.seen.note(&file.path, file.text.as_bytes());

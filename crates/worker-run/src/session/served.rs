@@ -7,12 +7,13 @@ use baton_model_server::Endpoint;
 use baton_model_server::probe::{ProbeOptions, find_model, probe};
 use baton_process::Cancel;
 use baton_protocol::{Model, ModelState, Provider, ServerKind};
+use serde::{Deserialize, Serialize};
 
 /// A server that is busy may be slow to answer; the task can start without this.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is known of the server and its model; none where it does not tell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Served {
     /// The kind of server.
     pub(crate) kind: Option<ServerKind>,

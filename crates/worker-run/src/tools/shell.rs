@@ -10,6 +10,7 @@ use baton_protocol::{Confinement, Receipt, ReceiptSource, Sandbox, Timestamp};
 
 use super::confine::{self, policy};
 use crate::cli::SandboxFlag;
+use crate::replay::{Place, Tape};
 use crate::text::clean::clean;
 
 /// Bytes kept of either end of an output; the whole of it goes to a file.
@@ -26,6 +27,7 @@ pub(crate) struct Shell {
     /// The folder the model's next command starts in.
     cwd: PathBuf,
     next: u32,
+    tape: Tape,
 }
 
 /// What came of a command.
@@ -103,7 +105,18 @@ impl Shell {
             cwd: root.to_path_buf(),
             tmp,
             next: 1,
+            tape: Tape::None,
         })
+    }
+
+    /// Has the commands written down, or answered from a recording.
+    pub(crate) fn set_tape(&mut self, tape: Tape) {
+        self.tape = tape;
+    }
+
+    /// Who sees the commands.
+    pub(crate) fn tape(&self) -> &Tape {
+        &self.tape
     }
 
     /// Lets commands read these places as well.
@@ -125,7 +138,23 @@ impl Shell {
 
     /// The folder with the whole outputs.
     pub(crate) fn outputs(&self) -> PathBuf {
-        self.tmp.path().join("output")
+        match self.tape.outputs() {
+            Some((here, _)) => here,
+            None => self.tmp.path().join("output"),
+        }
+    }
+
+    /// The same as the model is told of it.
+    pub(crate) fn outputs_as_told(&self) -> PathBuf {
+        match self.tape.outputs() {
+            Some((_, told)) => told,
+            None => self.outputs(),
+        }
+    }
+
+    /// Where a shell tells the folder it ended in.
+    fn place_file(&self) -> PathBuf {
+        self.tmp.path().join("tmp/.cwd")
     }
 
     /// Where the model's next command starts, relative to the root.
@@ -148,7 +177,7 @@ impl Shell {
             ));
             self.cwd.clone_from(&self.root);
         }
-        let place_file = self.tmp.path().join("tmp/.cwd");
+        let place_file = self.place_file();
         let _ = std::fs::remove_file(&place_file);
         let line = format!(
             "trap 'pwd -P > {} 2>/dev/null' EXIT\n{}",
@@ -184,6 +213,16 @@ impl Shell {
     ) -> Result<Ran, String> {
         let id = format!("r{}", self.next);
         self.next += 1;
+        let end = self.place_file();
+        let place = Place {
+            root: &self.root,
+            end: &end,
+        };
+        if let Some(ran) = self.tape.play(order, place)? {
+            return Ok(ran);
+        }
+        self.tape.before();
+        let line = &self.tape.line(line, &self.root);
         let log = self.outputs().join(format!("{id}.txt"));
         let started_at = Timestamp::now();
         let capture = Capture {
@@ -220,7 +259,7 @@ impl Shell {
             ExitStatus::Code(code) => (Some(code), None),
             ExitStatus::Signal(signal) => (None, Some(signal)),
         };
-        Ok(Ran {
+        let ran = Ran {
             receipt: Receipt {
                 id,
                 source: order.source,
@@ -236,11 +275,15 @@ impl Shell {
                 output_sha256: outcome.stdout.sha256.clone(),
                 output_bytes: outcome.stdout.total,
             },
-            text: clean(&bytes),
-            log,
+            text: self.tape.text(clean(&bytes), &self.root),
+            log: self
+                .outputs_as_told()
+                .join(log.file_name().unwrap_or_default()),
             cancelled: outcome.cancelled,
             killed: outcome.leftovers.len(),
-        })
+        };
+        self.tape.after(&ran, place);
+        Ok(ran)
     }
 }
 

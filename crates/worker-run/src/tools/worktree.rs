@@ -1,6 +1,6 @@
 //! The work tree as facts: what changed, who owns it, and undoing what nobody may change.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_protocol::Task;
 use baton_repo::{GitPath, Globs, ObjectId, Repo, RepoError};
@@ -30,6 +30,8 @@ pub(crate) struct WorkTree {
     /// What the hand-off names as its base.
     pub(crate) base: String,
     base_tree: ObjectId,
+    /// What the model is told of where it works, in a replay.
+    shown: Option<PathBuf>,
     scope: Option<Globs>,
     named: Option<Globs>,
     writes: bool,
@@ -72,6 +74,7 @@ impl WorkTree {
         Ok(Self {
             base,
             base_tree,
+            shown: None,
             beneath,
             scope,
             named: (!naming.is_empty()).then(|| globs(&naming)).transpose()?,
@@ -84,6 +87,16 @@ impl WorkTree {
     /// The root, without links in its own path.
     pub(crate) fn root(&self) -> &Path {
         self.beneath.root()
+    }
+
+    /// The root as the model is told.
+    pub(crate) fn shown(&self) -> &Path {
+        self.shown.as_deref().unwrap_or_else(|| self.root())
+    }
+
+    /// Tells the model another root.
+    pub(crate) fn show_as(&mut self, root: PathBuf) {
+        self.shown = Some(root);
     }
 
     /// The work tree as a tree hash.
