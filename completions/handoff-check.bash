@@ -70,7 +70,7 @@ _handoff__check() {
                     return 0
                     ;;
                 --emit)
-                    COMPREPLY=($(compgen -W "handoff envelope markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "handoff envelope markdown markdown-4" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -36,7 +36,8 @@ envelope\t'The version-1 envelope'
 markdown\t'Four or five headings'"
 complete -c handoff-check -n "__fish_handoff_check_needs_command" -l emit -d 'Judge nothing; write the report in this form' -r -f -a "handoff\t'handoff/1'
 envelope\t'The version-1 envelope'
-markdown\t'Outcome / Files / Verification / Risks / Follow-up'"
+markdown\t'Outcome / Files / Verification / Risks / Follow-up'
+markdown-4\t'Summary / Files changed / Verification / Open issues'"
 complete -c handoff-check -n "__fish_handoff_check_needs_command" -l rerun -d 'Run the task\'s verification commands again, in a scratch copy of exactly this tree'
 complete -c handoff-check -n "__fish_handoff_check_needs_command" -l red-first -d 'Also show that the changed tests fail on the base without the work (implies --rerun)'
 complete -c handoff-check -n "__fish_handoff_check_needs_command" -l no-sandbox -d 'Run the commands without the kernel\'s border around them'

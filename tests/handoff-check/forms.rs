@@ -36,6 +36,63 @@ fn an_envelope_goes_there_and_back_byte_by_byte() {
 }
 
 #[test]
+fn an_envelope_with_an_id_of_other_letters_goes_there_and_back() {
+    for id in ["Task 1/2: größer", "..", "/", &"x/".repeat(64)] {
+        let mut start = envelope(&["src/a.rs"]);
+        start["taskId"] = json!(id);
+        let handed = tool(&["--emit", "handoff"], &start.to_string()).code(0);
+        let back = tool(&["--emit", "envelope"], &handed.stdout).code(0).stdout;
+        assert_eq!(back.trim_end(), start.to_string());
+    }
+    // Judged: near enough to be a warning, and no more.
+    let mut case = Case::new(A);
+    case.task["id"] = json!("auth-login");
+    case.write("src/a.rs", "2\n");
+    let mut report = envelope(&["src/a.rs"]);
+    report["taskId"] = json!("auth/login");
+    case.judge(report.to_string())
+        .exit(0)
+        .check("task", "warning", "\"auth/login\"");
+    report["taskId"] = json!("auth/logout");
+    case.judge(report.to_string())
+        .exit(1)
+        .check("task", "fail", "auth-logout");
+}
+
+#[test]
+fn four_headings_are_written_and_read_like_five() {
+    let example = include_str!("../../crates/protocol/examples/handoff-1.json");
+    let mut report: Value = serde_json::from_str(example).unwrap();
+    report["risks"] = json!([{"severity": "high", "statement": "slow on large pages"}]);
+    for (form, headings) in [
+        (
+            "markdown-4",
+            [
+                "## Summary",
+                "## Files changed",
+                "## Verification",
+                "## Open issues",
+            ],
+        ),
+        (
+            "markdown",
+            ["## Outcome", "## Files", "## Risks", "## Follow-up"],
+        ),
+    ] {
+        let text = tool(&["--emit", form], &report.to_string()).code(0).stdout;
+        for heading in headings {
+            assert!(text.contains(heading), "{text}");
+        }
+        let read = tool(&["--from", "markdown"], &text).code(0).json();
+        assert_eq!(read["files_changed"], report["files_changed"]);
+        assert_eq!(read["risks"], report["risks"]);
+        assert_eq!(read["outcome"], report["outcome"]);
+        let again = tool(&["--emit", form], &read.to_string()).code(0).stdout;
+        assert_eq!(again, text);
+    }
+}
+
+#[test]
 fn a_hand_off_of_worker_run_becomes_an_envelope_and_headings() {
     let example = include_str!("../../crates/protocol/examples/handoff-1.json");
     let envelope: Value = tool(&["--emit", "envelope"], example).code(0).json();

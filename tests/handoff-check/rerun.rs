@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::kit::{A, Case, Judged, handoff};
-use crate::support::git;
+use crate::support::{Run, git};
 
 /// A receipt of `true` with the given tree and exit code.
 fn receipt(id: &str, command: &str, tree: &str, code: i32) -> Value {
@@ -232,4 +232,149 @@ fn the_state_in_the_admission_machine() {
     case.write("src/a.rs", "2\n");
     let masked = case.verify(&["grep 2 src/a.rs || true"]);
     assert_eq!(state(masked.claim(&["src/a.rs"])), "blocked-unknown");
+}
+
+/// A repository that another one can hold as a submodule.
+fn library(files: &[(&str, &str)]) -> tempfile::TempDir {
+    crate::support::repository(files)
+}
+
+fn add_submodule(case: &Case, library: &std::path::Path, path: &str) {
+    let url = library.to_str().unwrap();
+    let allow = "protocol.file.allow=always";
+    git(
+        case.path(),
+        &[
+            "-c",
+            allow,
+            "submodule",
+            "--quiet",
+            "add",
+            "--name",
+            "the lib",
+            url,
+            path,
+        ],
+    );
+    git(case.path(), &["commit", "-q", "-m", "submodule"]);
+}
+
+#[test]
+fn a_submodule_is_there_when_the_commands_run() {
+    let inner = library(&[("data", "inner\n")]);
+    let outer = library(&[("value", "7\n")]);
+    git(
+        outer.path(),
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            inner.path().to_str().unwrap(),
+            "deep",
+        ],
+    );
+    git(outer.path(), &["commit", "-q", "-m", "deep"]);
+    let mut case = Case::new(A)
+        .owns(&["src/**"])
+        .verify(&["grep -q 7 vendor/lib/value && git -C vendor/lib status --porcelain | wc -l | grep -q 0"])
+        .flags(&["--rerun"]);
+    add_submodule(&case, outer.path(), "vendor/lib");
+    case.task["base"] = json!(git(case.path(), &["rev-parse", "HEAD"]));
+    case.write("src/a.rs", "2\n");
+    case.claim(&["src/a.rs"])
+        .exit(0)
+        .check("verification", "pass", "exit 0");
+    // The one inside it is not checked out, which is said.
+    let case = case.verify(&["test ! -e vendor/lib/deep/data"]);
+    let judged = case.claim(&["src/a.rs"]).exit(0);
+    judged.0.stderr_has("without the submodule vendor/lib/deep");
+    // Neither is the outer one in a linked work tree, but it was fetched once.
+    let linked = tempfile::tempdir().unwrap();
+    let there = linked.path().join("tree");
+    git(
+        case.path(),
+        &["worktree", "add", "-q", there.to_str().unwrap()],
+    );
+    crate::support::write(&there, "src/a.rs", "2\n");
+    let case = case.verify(&["grep -q 7 vendor/lib/value"]);
+    let run = Run::tool("handoff-check", &case.home)
+        .arg("--task")
+        .arg(case.task_file())
+        .arg("--repo")
+        .arg(&there)
+        .arg("--rerun");
+    Judged(run.stdin(handoff(&["src/a.rs"]).to_string()).run())
+        .exit(0)
+        .check("verification", "pass", "exit 0");
+}
+
+#[test]
+fn work_inside_a_submodule_is_run_as_it_is_and_counts_as_a_change() {
+    let library = library(&[("value", "7\n")]);
+    let mut case = Case::new(A)
+        .owns(&["vendor/lib"])
+        .verify(&["grep -q 8 vendor/lib/value && test -e vendor/lib/new"])
+        .flags(&["--rerun"]);
+    add_submodule(&case, library.path(), "vendor/lib");
+    case.task["base"] = json!(git(case.path(), &["rev-parse", "HEAD"]));
+    case.write("vendor/lib/value", "8\n")
+        .write("vendor/lib/new", "\n");
+    // (Git marks a stored object as still in use, by its time, when it meets it again.)
+    let files = || {
+        let all = snapshot(case.path()).into_iter();
+        all.filter(|(p, ..)| !p.to_str().unwrap().contains("/objects/"))
+            .collect::<Vec<_>>()
+    };
+    let before = files();
+    case.claim(&["vendor/lib"])
+        .exit(0)
+        .check("verification", "pass", "exit 0");
+    assert!(files() == before, "something in the repository changed");
+}
+
+#[test]
+fn h20_files_of_the_repository_may_hide_failures_too() {
+    let files = [
+        ("src/a.rs", "1\n"),
+        (
+            "check.sh",
+            "#!/bin/sh\npython3 -m unittest discover -s none || true\n",
+        ),
+        ("package.json", "{\"scripts\":{\"test\":\"jest; exit 0\"}}"),
+        ("Makefile", "test:\n\t-python3 -m unittest\n"),
+    ];
+    for (command, why) in [
+        ("sh check.sh", "`|| true` turns every failure"),
+        ("npm test", "the script `test` hides failures"),
+        ("make test", "the recipe of `test` ignores the exit code"),
+    ] {
+        let case = Case::new(&files).verify(&[command]);
+        case.write("src/a.rs", "2\n");
+        let mut report = handoff(&["src/a.rs"]);
+        let end = tree(&case);
+        report["tree"] = json!(end);
+        report["receipts"] = json!([receipt("r1", command, &end, 0)]);
+        let judged = case
+            .judge(report.to_string())
+            .exit(3)
+            .check("verification", "unknown", why);
+        assert_eq!(judged.document()["verification"][0]["masked"], true);
+    }
+}
+
+#[test]
+fn h20_an_exit_code_that_its_own_output_contradicts_is_refused() {
+    let script = "import sys\nprint('==== 1 failed, 2 passed in 0.10s ====')\n";
+    let case = Case::new(&[("src/a.rs", "1\n"), ("run.py", script)])
+        .verify(&["python3 run.py"])
+        .flags(&["--rerun"]);
+    case.write("src/a.rs", "2\n");
+    let judged = case.claim(&["src/a.rs"]).exit(3).check(
+        "verification",
+        "unknown",
+        "its own output counts 1 failed",
+    );
+    assert_eq!(judged.document()["verification"][0]["masked"], true);
 }

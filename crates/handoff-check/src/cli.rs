@@ -132,7 +132,11 @@ pub(crate) enum Emit {
     /// The version-1 envelope.
     Envelope,
     /// Outcome / Files / Verification / Risks / Follow-up.
+    #[value(alias = "markdown-5")]
     Markdown,
+    /// Summary / Files changed / Verification / Open issues.
+    #[value(name = "markdown-4")]
+    MarkdownFour,
 }
 
 impl HasCommon for Cli {

@@ -23,6 +23,8 @@ mod verify;
 use std::process::ExitCode;
 
 use baton_cli::{Tool, ToolKind};
+use baton_protocol::{Handoff, TaskId};
+use baton_repo::GitPath;
 
 /// What the common machinery must know of this tool.
 pub const TOOL: Tool = Tool {
@@ -31,6 +33,22 @@ pub const TOOL: Tool = Tool {
     reads: &["task/1", "handoff/1"],
     writes: &["verdict/1", "handoff/1"],
 };
+
+/// Finds the one report in what a worker left, in any of the forms the tool reads, as handoff/1.
+///
+/// The error says why there is none. `task` is the id for a form that names no task (headings).
+/// This is the part of the tool that reads whatever a model wrote, so it is what a fuzzer should call.
+pub fn find_report(text: &str, task: &TaskId) -> Result<Handoff, String> {
+    let found = report::find(text, task);
+    found.map(|r| r.handoff).map_err(|why| why.to_string())
+}
+
+/// The changed names in what `git diff` prints, in any of its forms; both names of a rename.
+///
+/// The error names the line that cannot be read. Like [`find_report`], for a fuzzer.
+pub fn changed_names(diff: &[u8]) -> Result<Vec<GitPath>, String> {
+    names::changed(diff)
+}
 
 /// The clap command, for generating man pages and completions.
 pub fn command() -> clap::Command {

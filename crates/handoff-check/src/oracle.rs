@@ -219,6 +219,7 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
         hidden: &[],
         absent: &[],
         clean: true,
+        forgiven: &[],
         runs: None,
         red_first: None,
         strict: false,

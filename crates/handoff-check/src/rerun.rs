@@ -7,7 +7,7 @@ use baton_cli::{Environment, Failure};
 use baton_process::sandbox::{Network as Reach, Policy, Surroundings};
 use baton_process::{Cancel, Capture, Command, ExitStatus};
 use baton_protocol::{Network, Task};
-use baton_repo::Repo;
+use baton_repo::{Borrowed, GitPath, Repo};
 use tempfile::TempDir;
 
 use crate::checks::verification::RunResult;
@@ -58,6 +58,7 @@ const USUAL: [&str; 34] = [
 /// A folder with one tree in it, removed at the end.
 pub(crate) struct Scratch<'a> {
     dir: TempDir,
+    borrowed: Borrowed,
     repo: &'a Repo,
     task: &'a Task,
     env: &'a Environment,
@@ -85,19 +86,20 @@ impl<'a> Setup<'a> {
             .prefix("baton-check-")
             .tempdir()
             .map_err(|e| Failure::internal(format!("cannot make a scratch folder: {e}")))?;
+        let root = dir.path().join("tree");
+        let borrowed = self
+            .repo
+            .materialise(tree, &root)
+            .map_err(crate::run::repo_failure)?;
         let scratch = Scratch {
             dir,
+            borrowed,
             repo: self.repo,
             task: self.task,
             env: self.env,
             cancel: self.cancel,
             sandboxed: self.sandboxed,
         };
-        std::fs::create_dir(scratch.root())
-            .map_err(|e| Failure::internal(format!("cannot make a scratch folder: {e}")))?;
-        self.repo
-            .materialise(tree, &scratch.root())
-            .map_err(crate::run::repo_failure)?;
         for path in self.with {
             scratch.copy(path)?;
         }
@@ -121,6 +123,11 @@ impl Scratch<'_> {
     /// The work tree of the copy.
     pub(crate) fn root(&self) -> PathBuf {
         self.dir.path().join("tree")
+    }
+
+    /// Submodules whose folder is empty, because their content is nowhere on this machine.
+    pub(crate) fn empty_submodules(&self) -> &[GitPath] {
+        self.borrowed.empty_submodules()
     }
 
     /// Runs every command of the task, each so many times.
@@ -191,7 +198,9 @@ impl Scratch<'_> {
         let value = |name: &str| self.env.get(name).map(std::ffi::OsStr::new);
         let surroundings = Surroundings::new(value("HOME"), value("PATH"));
         let mut policy = Policy::for_work_tree(self.root(), &surroundings);
-        policy.read.extend(self.repo.object_folders());
+        policy
+            .read
+            .extend_from_slice(self.borrowed.object_folders());
         policy
             .write
             .extend(self.task.sandbox.caches.iter().map(PathBuf::from));
@@ -249,7 +258,7 @@ impl Scratch<'_> {
     }
 
     /// Puts the named files of another tree over the copy; those it does not have are removed.
-    pub(crate) fn overlay(&self, tree: &str, names: &[baton_repo::GitPath]) -> Result<(), Failure> {
+    pub(crate) fn overlay(&self, tree: &str, names: &[GitPath]) -> Result<(), Failure> {
         let copy = Repo::discover(&self.root()).map_err(crate::run::repo_failure)?;
         copy.restore(tree, names)
             .map_err(crate::run::repo_failure)?;

@@ -16,6 +16,7 @@ mod command;
 mod exit_status;
 mod group;
 pub mod identity;
+pub mod line;
 mod lines;
 mod outcome;
 mod phase;

@@ -4,10 +4,11 @@
 //! its schema (`"schema": "health/1"`). [`read`] reads a document another tool wrote: it refuses an
 //! unknown major version, ignores unknown keys and names a wrong key by JSON path. [`read_strict`]
 //! reads what people write (tasks, plans): an unknown key is an error that names the nearest known
-//! one. Keys are `snake_case`, always present, and null when unknown; integers carry their unit in
+//! one, and so is a key that stands twice. Keys are `snake_case`, always present, and null when unknown; integers carry their unit in
 //! the name; times are RFC 3339 in UTC; paths are relative to the repository root with `/`.
 
 mod base_url;
+mod doubled;
 mod error;
 mod estimate;
 mod event;
@@ -32,6 +33,7 @@ mod time;
 mod verdict;
 
 pub use base_url::BaseUrl;
+pub use doubled::doubled_key;
 pub use error::{ErrorDocument, ErrorKind};
 pub use estimate::{Estimate, Fit, FitVerdict, Method, Part, Reserve};
 pub use event::Event;

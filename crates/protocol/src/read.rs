@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::doubled::doubled_key;
 use crate::error::ErrorDocument;
 use crate::schema::Document;
 
@@ -53,11 +54,18 @@ pub fn read_value<T: Document>(value: Value) -> Result<T, ReadError> {
     from_value(value)
 }
 
-/// Reads a document a person wrote: an unknown key is an error that names the nearest known one.
-///
-/// The types of such documents carry `deny_unknown_fields`.
+/// Reads a document a person wrote: an unknown key is an error that names the nearest known one
+/// (the types of such documents carry `deny_unknown_fields`), and so is a key that stands twice,
+/// of which JSON readers silently take one.
 pub fn read_strict<T: Document>(text: &str) -> Result<T, ReadError> {
-    read(text)
+    let document = read(text)?;
+    match doubled_key(text) {
+        Some(key) => Err(ReadError::Key {
+            path: "$".into(),
+            message: format!("the key `{key}` stands twice in one object"),
+        }),
+        None => Ok(document),
+    }
 }
 
 fn parse<T: Document>(text: &str) -> Result<Value, ReadError> {
@@ -177,6 +185,15 @@ mod tests {
             error.ends_with("unknown key `verfy`; did you mean `verify`?"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_an_error_where_people_write() {
+        let text =
+            r#"{"schema":"task/1","id":"t","prompt":"x","scope":{"write":[],"write":["a"]}}"#;
+        let error = read_strict::<Task>(text).unwrap_err().to_string();
+        assert_eq!(error, "$: the key `write` stands twice in one object");
+        assert!(read::<Task>(text).is_ok(), "tools write no such thing");
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub use error::RepoError;
 pub use globs::{GlobError, Globs};
 pub use id::ObjectId;
 pub use integrate::Integration;
+pub use materialise::Borrowed;
 pub use path::GitPath;
 pub use raw::{Change, ChangeKind, Mode};
 pub use repo::{Head, Repo};

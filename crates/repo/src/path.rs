@@ -29,6 +29,14 @@ impl GitPath {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
+    /// The name of a file below this folder.
+    pub(crate) fn join(&self, below: &Self) -> Self {
+        let mut name = self.0.clone();
+        name.push(b'/');
+        name.extend_from_slice(&below.0);
+        Self(name)
+    }
+
     /// Whether the name is `folder` or lies below it.
     pub fn is_within(&self, folder: &str) -> bool {
         self.0

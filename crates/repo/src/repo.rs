@@ -216,6 +216,15 @@ impl Repo {
 
     /// The paths that `.gitmodules` of a tree or commit declares.
     pub fn submodule_paths(&self, revision: &str) -> Result<Vec<GitPath>, RepoError> {
+        let names = self.submodule_names(revision)?;
+        Ok(names.into_iter().map(|(_, path)| path).collect())
+    }
+
+    /// The names and paths of the submodules that `.gitmodules` of a tree or commit declares.
+    pub(crate) fn submodule_names(
+        &self,
+        revision: &str,
+    ) -> Result<Vec<(String, GitPath)>, RepoError> {
         let blob = format!("{revision}:.gitmodules");
         if self.find(&blob)?.is_none() {
             return Ok(Vec::new());
@@ -227,7 +236,9 @@ impl Repo {
         let pairs = split_names(&said.stdout);
         let paths = pairs.iter().filter_map(|pair| {
             let cut = pair.as_bytes().iter().position(|b| *b == b'\n')?;
-            Some(GitPath::new(&pair.as_bytes()[cut + 1..]))
+            let key = std::str::from_utf8(&pair.as_bytes()[..cut]).ok()?;
+            let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?;
+            Some((name.to_owned(), GitPath::new(&pair.as_bytes()[cut + 1..])))
         });
         Ok(paths.collect())
     }

@@ -1,10 +1,10 @@
 //! What a verification command rests on: the worker must not have made its own yardstick.
 
+use baton_process::line;
 use baton_protocol::Check;
 use baton_repo::{Change, ChangeKind, GitPath};
 
 use super::{list, pass, skipped, warning};
-use crate::verify::masked;
 
 /// Why a file is one the checks rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,8 @@ pub(crate) fn of(path: &GitPath, commands: &[String]) -> Option<Basis> {
         .flat_map(|c| c.split(|c: char| c.is_whitespace() || "'\"();&|=<>".contains(c)))
         .map(|w| w.strip_prefix("./").unwrap_or(w))
         .collect();
-    if commands.iter().any(|c| masked::programs(c).contains(&text)) {
+    let starts = |c: &String| line::programs(c).iter().any(|p| p == text);
+    if commands.iter().any(starts) {
         return Some(Basis::Named);
     }
     let (folders, name) = text

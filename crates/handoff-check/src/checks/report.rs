@@ -1,10 +1,10 @@
 //! Checks of the report itself.
 
+use baton_process::line;
 use baton_protocol::{Check, CommandStatus, Handoff, HandoffStatus, ReviewState, TaskId};
 
 use super::{count, fail, list, pass, skipped, unknown, warning};
-use crate::report::{Form, NoReport, Report, content};
-use crate::verify::masked;
+use crate::report::{Form, NoReport, Report, content, envelope};
 
 /// `report`: there is exactly one whole report.
 pub(crate) fn found(report: Result<&Report, &NoReport>) -> Check {
@@ -19,6 +19,11 @@ pub(crate) fn task(report: &Report, task: &TaskId) -> Check {
     let named = &report.handoff.task_id;
     if report.form == Form::Markdown {
         skipped("task", "a report with headings names no task")
+    } else if let Some(theirs) = envelope::foreign_id(&report.handoff).filter(|_| named == task) {
+        warning(
+            "task",
+            format!("the envelope names {theirs:?}, which reads {task} in our letters"),
+        )
     } else if named == task {
         pass("task", format!("about {task}"))
     } else {
@@ -98,7 +103,7 @@ pub(crate) fn unsupported(handoff: &Handoff, required: &[String], receipts: bool
     {
         let command = claim.command.trim();
         let receipt = receipts && handoff.receipts.iter().any(|r| r.command.trim() == command);
-        if let Some(why) = masked::in_a_plain_shell(command) {
+        if let Some(why) = line::masked_in_a_plain_shell(command) {
             faults.push(format!("`{command}` is called passed, but {why}"));
         } else if !receipt && !required.iter().any(|r| r.trim() == command) {
             faults.push(format!(

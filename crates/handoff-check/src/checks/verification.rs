@@ -1,9 +1,10 @@
 //! The task's commands: run again by us, or shown by receipts of exactly this tree.
 
+use baton_process::line;
 use baton_protocol::{Check, CheckVerdict, Receipt, VerificationResult, VerifyCommand};
 
 use super::{check, list, skipped};
-use crate::verify::{masked, vacuous};
+use crate::verify::vacuous;
 
 /// One run of a command, as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,13 +53,14 @@ pub(crate) fn receipt<'a>(command: &str, receipts: &'a [Receipt], tree: &str) ->
     }
 }
 
-/// Judges one command.
+/// Judges one command; `hidden` says how a file of the repository keeps it from failing.
 pub(crate) fn judge(
     command: &VerifyCommand,
     evidence: &Evidence<'_>,
+    hidden: Option<&str>,
 ) -> (CheckVerdict, String, VerificationResult) {
     let text = command.command.trim();
-    let masked = masked::always(text);
+    let masked = line::masked(text).or_else(|| hidden.map(str::to_owned));
     let mut result = VerificationResult {
         command: text.to_owned(),
         exit_code: None,
@@ -115,7 +117,18 @@ fn judge_runs(runs: &[RunResult], result: &mut VerificationResult) -> (CheckVerd
                 "exit 0, but vacuous: no test was run".into(),
             )
         }
-        vacuous::Ran::Some(_) => {
+        // Whatever swallowed the failure, a wrapper or a setting, the exit code is not the tests'.
+        vacuous::Ran::Some { failed, .. } if failed > 0 => {
+            result.vacuous = Some(false);
+            result.masked = true;
+            (
+                CheckVerdict::Unknown,
+                format!(
+                    "refused as evidence: exit 0, but its own output counts {failed} failed; something on the way hides failures"
+                ),
+            )
+        }
+        vacuous::Ran::Some { .. } => {
             result.vacuous = Some(false);
             (CheckVerdict::Pass, format!("exit 0, tests were run{times}"))
         }

@@ -33,7 +33,7 @@ const NOTE: Shape = Shape::Record(&Record {
 static ENVELOPE: Record = Record {
     keys: &[
         ("version", true, Shape::Number(1)),
-        ("taskId", true, Shape::Special(task_id)),
+        ("taskId", true, text(1, 128)),
         (
             "status",
             true,
@@ -160,10 +160,6 @@ static ARTIFACT: Shape = Shape::Record(&Record {
     closed: true,
 });
 
-fn task_id(id: &str) -> Result<(), String> {
-    TaskId::new(id).map(|_| ())
-}
-
 /// Relative, no `.` or `..` segment, no URL, no quotes or control characters, at most 1024.
 fn path(name: &str) -> Result<(), String> {
     let fault = if name.is_empty() {
@@ -223,9 +219,41 @@ fn unsupported_assumptions(value: &Value) -> Vec<Issue> {
 }
 
 /// Status reason of an envelope that says the work still goes on; handoff/1 knows only ends.
-const IN_PROGRESS: &str = "the envelope says in-progress";
+pub(super) const IN_PROGRESS: &str = "the envelope says in-progress";
 /// Marks, in `notes`, the claims whose evidence list is there but empty.
 const EMPTY_EVIDENCE: &str = "envelope: empty evidence list at verification ";
+
+/// Begins, in `notes`, the envelope's own task id where ours cannot be written so.
+const FOREIGN_ID: &str = "envelope: its task id is ";
+
+/// The task id of an envelope, which may be any text, in our letters.
+fn our_id(theirs: &str) -> Result<TaskId, String> {
+    if let Ok(id) = TaskId::new(theirs) {
+        return Ok(id);
+    }
+    let mut ours = String::new();
+    for c in theirs.chars() {
+        let kept = c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let c = if kept { c } else { '-' };
+        let starts = !ours.is_empty() || c.is_ascii_alphanumeric();
+        if starts && !(c == '.' && ours.ends_with('.')) {
+            ours.push(c);
+        }
+    }
+    TaskId::new(if ours.is_empty() { "task".into() } else { ours })
+}
+
+/// The task id an envelope was written with, when it is not the hand-off's own.
+pub(crate) fn foreign_id(handoff: &Handoff) -> Option<String> {
+    let noted = handoff
+        .notes
+        .iter()
+        .find_map(|n| n.strip_prefix(FOREIGN_ID))?;
+    let theirs: String = serde_json::from_str(noted).ok()?;
+    our_id(&theirs)
+        .is_ok_and(|id| id == handoff.task_id)
+        .then_some(theirs)
+}
 
 /// An envelope without faults, as handoff/1.
 pub(crate) fn to_handoff(value: &Value) -> Result<Handoff, String> {
@@ -261,7 +289,15 @@ pub(crate) fn to_handoff(value: &Value) -> Result<Handoff, String> {
         })
         .map(|(i, _)| i.to_string())
         .collect();
-    let task_id = TaskId::new(string(value, "taskId"))?;
+    let theirs = string(value, "taskId");
+    let task_id = our_id(&theirs)?;
+    let mut notes = Vec::new();
+    if !empty.is_empty() {
+        notes.push(format!("{EMPTY_EVIDENCE}{}", empty.join(", ")));
+    }
+    if task_id.as_str() != theirs {
+        notes.push(format!("{FOREIGN_ID}{}", Value::from(theirs)));
+    }
     Ok(Handoff {
         status,
         status_reason: status_reason.into(),
@@ -310,11 +346,7 @@ pub(crate) fn to_handoff(value: &Value) -> Result<Handoff, String> {
             })
             .collect(),
         review_state: word(REVIEW_WORDS, &string(value, "reviewState")),
-        notes: if empty.is_empty() {
-            Vec::new()
-        } else {
-            vec![format!("{EMPTY_EVIDENCE}{}", empty.join(", "))]
-        },
+        notes,
         ..super::blank(task_id)
     })
 }
@@ -384,7 +416,7 @@ pub(crate) fn from_handoff(handoff: &Handoff) -> (Value, Vec<String>) {
         _ => "failed",
     };
     let or = |text: String, other: &str| {
-        if text.trim().is_empty() {
+        if text.is_empty() {
             other.to_owned()
         } else {
             text
@@ -398,7 +430,10 @@ pub(crate) fn from_handoff(handoff: &Handoff) -> (Value, Vec<String>) {
     let mut envelope = Map::new();
     for (key, value) in [
         ("version", json!(1)),
-        ("taskId", json!(handoff.task_id.as_str())),
+        (
+            "taskId",
+            json!(foreign_id(handoff).unwrap_or_else(|| handoff.task_id.to_string())),
+        ),
         ("status", json!(status)),
         ("outcome", json!(outcome)),
         ("facts", json!(facts)),

@@ -1,6 +1,11 @@
 //! The list of changed files of a Markdown report.
 
+use std::fmt::Write as _;
+
 use baton_protocol::FileNote;
+
+use super::spans;
+use crate::checks::claims;
 
 /// The entries of a list: bullets, table rows or plain lines, without their marks.
 pub(crate) fn items(text: &str) -> impl Iterator<Item = &str> {
@@ -46,6 +51,10 @@ fn unmarked(line: &str) -> &str {
 
 /// Whether an entry says that there is nothing.
 pub(crate) fn is_none(item: &str) -> bool {
+    // A file may be called `none`.
+    if item.starts_with('`') {
+        return false;
+    }
     let lower = item.to_lowercase();
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
     matches!(
@@ -124,30 +133,76 @@ fn entry(item: &str) -> Vec<(String, String)> {
 
 /// The names in backticks before the remark begins.
 fn quoted(item: &str) -> Vec<(String, String)> {
-    let mut parts = item.split('`');
-    let before = parts.next().unwrap_or_default();
-    let mut found = Vec::new();
-    let mut rest = String::new();
-    while let Some(name) = parts.next() {
-        let between = parts.next().unwrap_or_default();
-        found.extend(bare(name));
-        let link = between.trim();
-        if !matches!(link, "->" | "→" | "to" | "," | "and" | "=>") {
-            rest = std::iter::once(between)
-                .chain(parts)
-                .collect::<Vec<_>>()
-                .join("`");
-            break;
-        }
-    }
+    let Some((before, mut name, mut after)) = spans::first(item) else {
+        return Vec::new();
+    };
     // A sentence about some code is not a list of files.
     if before.split_whitespace().count() > 3 {
         return Vec::new();
     }
-    let scope = rest
-        .trim_matches(|c: char| " —–-:(),|*\t".contains(c))
-        .to_owned();
+    let mut found = Vec::new();
+    loop {
+        found.extend(plain_name(name));
+        match spans::first(after) {
+            Some((link, next, rest))
+                if matches!(link.trim(), "->" | "→" | "to" | "," | "and" | "=>") =>
+            {
+                (name, after) = (next, rest);
+            }
+            _ => break,
+        }
+    }
+    let scope = remark(after);
     found.into_iter().map(|p| (p, scope.clone())).collect()
+}
+
+/// What is said of a file after its name.
+fn remark(text: &str) -> String {
+    if let Some(said) = text.strip_prefix(": ") {
+        return said.trim().to_owned();
+    }
+    let text = text
+        .trim_start_matches(|c: char| " —–-:,|*\t".contains(c))
+        .trim_end_matches(|c: char| " —–-:,|\t".contains(c));
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    inner
+        .filter(|t| !t.contains(['(', ')']))
+        .unwrap_or(text)
+        .to_owned()
+}
+
+/// The name in a code span, which may be one that git or we had to quote.
+fn plain_name(name: &str) -> Option<String> {
+    let decoded = claims::unquoted(name.as_bytes()).and_then(|b| String::from_utf8(b).ok());
+    decoded.filter(|d| needs_quotes(d)).or_else(|| bare(name))
+}
+
+/// A name as it may stand in a list: quoted as git does where the reader would take it otherwise.
+pub(crate) fn quoted_name(name: &str) -> String {
+    if !needs_quotes(name) {
+        return name.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{85}' => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    let _ = write!(quoted, "\\{byte:03o}");
+                }
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn needs_quotes(name: &str) -> bool {
+    name.contains(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}')
+        || name.starts_with('"')
+        || bare(name).is_none_or(|b| b != name)
 }
 
 fn without_verb(item: &str) -> &str {

@@ -1,9 +1,6 @@
 //! Finding JSON objects in a text: the whole of it, in fences, or bare between sentences.
 
-use std::collections::HashSet;
-
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use baton_protocol::doubled_key;
 use serde_json::Value;
 
 use super::NoReport;
@@ -48,8 +45,10 @@ pub(crate) fn objects(text: &str) -> Found {
         match stream.next() {
             Some(Ok(value)) => {
                 at = start + stream.byte_offset();
-                if let Err(error) = serde_json::from_str::<EachKeyOnce>(&text[start..at]) {
-                    found.doubled.push((line, error.to_string()));
+                if let Some(key) = doubled_key(&text[start..at]) {
+                    found
+                        .doubled
+                        .push((line, format!("the key `{key}` stands twice")));
                 }
                 found.objects.push((line, value));
             }
@@ -91,65 +90,4 @@ fn ends_in_fence(text: &str, error: &serde_json::Error) -> bool {
         .unwrap_or_default();
     let line = line.trim_start();
     line.starts_with("```") || line.starts_with("~~~")
-}
-
-/// Any JSON in which no object has a key twice. Readers differ in which of the two counts, so such
-/// a report says two things at once.
-struct EachKeyOnce;
-
-impl<'de> Deserialize<'de> for EachKeyOnce {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Walk)
-    }
-}
-
-struct Walk;
-
-impl<'de> Visitor<'de> for Walk {
-    type Value = EachKeyOnce;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EachKeyOnce, A::Error> {
-        let mut seen = HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
-            map.next_value::<EachKeyOnce>()?;
-            if seen.contains(&key) {
-                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
-            }
-            seen.insert(key);
-        }
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<EachKeyOnce, A::Error> {
-        while items.next_element::<EachKeyOnce>()?.is_some() {}
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<EachKeyOnce, E> {
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<EachKeyOnce, E> {
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<EachKeyOnce, E> {
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<EachKeyOnce, E> {
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<EachKeyOnce, E> {
-        Ok(EachKeyOnce)
-    }
-
-    fn visit_unit<E>(self) -> Result<EachKeyOnce, E> {
-        Ok(EachKeyOnce)
-    }
 }

@@ -4,7 +4,7 @@
 use baton_protocol::{Handoff, HandoffStatus, Risk, RiskSeverity, TaskId};
 
 use super::shape::Issue;
-use super::{Form, NoReport, blank, files, verification};
+use super::{Form, NoReport, blank, envelope, files, verification};
 
 /// The text under each heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,11 +107,51 @@ pub(crate) fn parse(text: &str) -> Result<Sections, NoReport> {
     let mut sections = Sections::default();
     for (i, heading) in headings.iter().enumerate() {
         let end = headings.get(i + 1).map_or(lines.len(), |next| next.line);
-        let body = lines[heading.line + 1..end].join("\n");
+        let body: Vec<&str> = lines[heading.line + 1..end]
+            .iter()
+            .map(|l| unguarded(l))
+            .collect();
+        let body = body.join("\n");
         let text = format!("{}\n{body}", heading.rest).trim().to_owned();
         *sections.part(heading.part) = text;
     }
     Ok(sections)
+}
+
+/// Whether a line reads as one of the report's headings.
+pub(crate) fn is_heading(line: &str) -> bool {
+    heading(line).is_some() || guards(line)
+}
+
+/// A backslash before a heading or a fence: free text that is neither.
+fn unguarded(line: &str) -> &str {
+    if guards(line) { &line[1..] } else { line }
+}
+
+fn guards(line: &str) -> bool {
+    line.strip_prefix('\\')
+        .is_some_and(|rest| heading(rest).is_some() || is_fence(rest) || guards(rest))
+}
+
+/// Whether a line opens or closes a fence.
+pub(crate) fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Whether what follows these lines would stand inside a fence.
+pub(crate) fn leaves_a_fence_open(lines: &[&str]) -> bool {
+    let mut fence: Option<&str> = None;
+    for line in lines {
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|m| trimmed.starts_with(m));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            _ => {}
+        }
+    }
+    fence.is_some()
 }
 
 /// Every heading outside of fences.
@@ -196,56 +236,125 @@ impl Sections {
     /// The report as handoff/1. Headings know no status: a complete report counts as completed
     /// unless it begins by saying otherwise.
     pub(crate) fn into_handoff(self, task: &TaskId) -> Handoff {
-        let begins = self
-            .outcome
-            .trim_start_matches(['*', '_', '#', ' '])
-            .to_lowercase();
-        let begins = begins.strip_prefix("status: ").unwrap_or(&begins);
-        let status = match begins {
-            b if b.starts_with("blocked") => HandoffStatus::Blocked,
-            b if b.starts_with("failed") || b.starts_with("not completed") => HandoffStatus::Failed,
-            b if b.starts_with("incomplete") || b.starts_with("partial") => HandoffStatus::Failed,
-            b if b.starts_with("in progress") || b.starts_with("in-progress") => {
-                HandoffStatus::Interrupted
-            }
-            _ => HandoffStatus::Completed,
+        let (stated, outcome) = stated(&self.outcome);
+        let status = stated.unwrap_or_else(|| begins(&outcome));
+        let (risks, follow_up) = match self.risks.as_str() {
+            "" => risks_among(&self.follow_up),
+            text => (risks(text), self.follow_up),
         };
         Handoff {
             status,
-            status_reason: "a report with headings has no status of its own".into(),
+            status_reason: if status == HandoffStatus::Interrupted {
+                envelope::IN_PROGRESS.into()
+            } else {
+                "a report with headings has no status of its own".into()
+            },
             files_changed: files::parse(&self.files),
             verification: verification::parse(&self.verification),
-            risks: risks(&self.risks),
-            outcome: self.outcome,
-            follow_up: self.follow_up,
+            risks,
+            outcome,
+            follow_up,
             ..blank(task.clone())
         }
     }
+}
+
+/// The status a report states in a line of its own before its outcome, and the outcome.
+fn stated(outcome: &str) -> (Option<HandoffStatus>, String) {
+    let (first, rest) = outcome.split_once('\n').unwrap_or((outcome, ""));
+    let status = match first.trim().strip_prefix("Status: ") {
+        Some("completed") => HandoffStatus::Completed,
+        Some("blocked") => HandoffStatus::Blocked,
+        Some("failed") => HandoffStatus::Failed,
+        Some("in-progress") => HandoffStatus::Interrupted,
+        _ => return (None, outcome.to_owned()),
+    };
+    (Some(status), rest.trim().to_owned())
+}
+
+/// Whether an outcome begins with a word that would be read as a status.
+pub(crate) fn says_status(outcome: &str) -> bool {
+    let first = outcome.trim_start();
+    begins(first) != HandoffStatus::Completed || first.starts_with("Status: ")
+}
+
+/// The status an outcome begins with.
+fn begins(outcome: &str) -> HandoffStatus {
+    let begins = outcome
+        .trim_start_matches(['*', '_', '#', ' '])
+        .to_lowercase();
+    let begins = begins.strip_prefix("status: ").unwrap_or(&begins);
+    let starts = |words: &[&str]| words.iter().any(|w| begins.starts_with(w));
+    if starts(&["blocked"]) {
+        HandoffStatus::Blocked
+    } else if starts(&["failed", "not completed", "incomplete", "partial"]) {
+        HandoffStatus::Failed
+    } else if starts(&["in progress", "in-progress"]) {
+        HandoffStatus::Interrupted
+    } else {
+        HandoffStatus::Completed
+    }
+}
+
+const SEVERITIES: [(&str, RiskSeverity); 4] = [
+    ("low", RiskSeverity::Low),
+    ("medium", RiskSeverity::Medium),
+    ("high", RiskSeverity::High),
+    ("critical", RiskSeverity::Critical),
+];
+
+/// The lines `- Risk (high): …` among the open issues, and what else stands there.
+fn risks_among(text: &str) -> (Vec<Risk>, String) {
+    let mut risks = Vec::new();
+    let mut rest = Vec::new();
+    for line in text.lines() {
+        let risk = line
+            .strip_prefix("- Risk (")
+            .and_then(|r| r.split_once("): "));
+        let severity = risk.and_then(|(word, _)| SEVERITIES.iter().find(|(w, _)| *w == word));
+        match (risk, severity) {
+            (Some((_, statement)), Some((_, severity))) => risks.push(Risk {
+                severity: *severity,
+                statement: statement.trim().to_owned(),
+            }),
+            _ => rest.push(line),
+        }
+    }
+    (risks, rest.join("\n").trim().to_owned())
 }
 
 fn risks(text: &str) -> Vec<Risk> {
     files::items(text)
         .filter(|item| !files::is_none(item))
         .map(|item| {
-            let lower = item.to_lowercase();
-            let named = |words: &[&str]| {
-                words
-                    .iter()
-                    .any(|w| lower.starts_with(w) || lower.contains(&format!("({w})")))
-            };
-            let severity = if named(&["critical"]) {
-                RiskSeverity::Critical
-            } else if named(&["high"]) {
-                RiskSeverity::High
-            } else if named(&["low", "minor"]) {
-                RiskSeverity::Low
-            } else {
-                RiskSeverity::Medium
-            };
+            let stated = item.split_once(": ").and_then(|(word, statement)| {
+                let severity = SEVERITIES.iter().find(|(w, _)| *w == word)?.1;
+                Some((severity, statement))
+            });
+            let (severity, statement) = stated.unwrap_or_else(|| (guessed(item), item));
             Risk {
                 severity,
-                statement: item.to_owned(),
+                statement: statement.to_owned(),
             }
         })
         .collect()
+}
+
+/// How bad a risk is, by its words.
+fn guessed(item: &str) -> RiskSeverity {
+    let lower = item.to_lowercase();
+    let named = |words: &[&str]| {
+        words
+            .iter()
+            .any(|w| lower.starts_with(w) || lower.contains(&format!("({w})")))
+    };
+    if named(&["critical"]) {
+        RiskSeverity::Critical
+    } else if named(&["high"]) {
+        RiskSeverity::High
+    } else if named(&["low", "minor"]) {
+        RiskSeverity::Low
+    } else {
+        RiskSeverity::Medium
+    }
 }

@@ -8,6 +8,7 @@ mod json;
 mod markdown;
 mod render;
 mod shape;
+mod spans;
 #[cfg(test)]
 mod tests;
 mod verification;
@@ -15,7 +16,7 @@ mod verification;
 use baton_protocol::{Handoff, HandoffStatus, SchemaTag, TaskId, read_value};
 use serde_json::Value;
 
-pub(crate) use render::markdown as to_markdown;
+pub(crate) use render::{Headings, markdown as to_markdown};
 pub(crate) use shape::Issue;
 
 /// How a report was written.

@@ -4,7 +4,7 @@ use baton_protocol::TaskId;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Form, NoReport, envelope, find, to_markdown};
+use super::{Form, Headings, NoReport, envelope, find, from_markdown, to_markdown};
 
 fn task() -> TaskId {
     TaskId::new("t1").unwrap()
@@ -78,7 +78,11 @@ fn any_envelope() -> impl Strategy<Value = Value> {
     ]);
     let status = one_of(&["in-progress", "blocked", "completed", "failed"]);
     (
-        ("[a-z][a-z0-9_-]{0,5}[a-z]", status, text(), list(fact), list(assumption)),
+        (prop_oneof![
+            "[a-z][a-z0-9_-]{0,5}[a-z]".boxed(),
+            "[a-zA-Z0-9./: _é#-]{1,40}".boxed(),
+            "[.é/ ]{1,128}".boxed(),
+        ], status, text(), list(fact), list(assumption)),
         (list(note()), list(note()), list(claim), list(risk), text(), list(artifact), review),
     )
         .prop_map(|((id, status, outcome, facts, assumptions), rest)| {
@@ -132,20 +136,75 @@ proptest! {
     }
 
     #[test]
-    fn headings_written_by_us_are_read_again(files in proptest::collection::vec(path(), 0..4), outcome in "[A-Z][a-z ]{3,30}\\.") {
-        let mut handoff = super::blank(task());
-        handoff.status = baton_protocol::HandoffStatus::Completed;
+    fn headings_written_by_us_are_read_again(envelope in any_envelope(), files in
+        proptest::collection::vec(odd_path(), 0..4), outcome in prose(), follow_up in prose(),
+    ) {
+        let mut handoff = find(&envelope.to_string(), &task()).unwrap().handoff;
         handoff.outcome = outcome;
+        handoff.follow_up = follow_up;
         let mut files = files;
         files.sort();
         files.dedup();
         handoff.files_changed = files.iter()
-            .map(|f| baton_protocol::FileNote { path: f.clone(), scope: String::new() }).collect();
-        let read = find(&to_markdown(&handoff), &task()).unwrap();
-        prop_assert_eq!(read.form, Form::Markdown);
-        prop_assert_eq!(read.handoff.outcome, handoff.outcome.trim());
-        prop_assert_eq!(read.handoff.files_changed, handoff.files_changed);
+            .map(|f| baton_protocol::FileNote { path: f.clone(), scope: "new (yes)".into() }).collect();
+        for headings in [Headings::Four, Headings::Five] {
+            let text = to_markdown(&handoff, headings);
+            let read = from_markdown(&text, &task()).unwrap();
+            prop_assert_eq!(read.form, Form::Markdown);
+            let again = read.handoff;
+            prop_assert_eq!(&again.files_changed, &handoff.files_changed, "{}", text);
+            prop_assert_eq!(again.status, handoff.status, "{}", text);
+            prop_assert_eq!(again.outcome.trim(), handoff.outcome.trim(), "{}", text);
+            prop_assert_eq!(again.risks.len(), handoff.risks.len(), "{}", text);
+            for (a, b) in again.risks.iter().zip(&handoff.risks) {
+                prop_assert_eq!(a.severity, b.severity);
+            }
+            let commands = |h: &baton_protocol::Handoff| -> Vec<_> {
+                h.verification.iter().map(|c| {
+                    let words: Vec<&str> = c.command.split_whitespace().collect();
+                    (words.join(" "), c.status)
+                }).collect()
+            };
+            prop_assert_eq!(commands(&again), commands(&handoff), "{}", text);
+            prop_assert_eq!(to_markdown(&again, headings), text);
+        }
     }
+}
+
+/// Names that a list might mangle.
+fn odd_path() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "[a-zé][a-z0-9_. -]{0,6}".boxed(),
+        "[a-z`\"\\\\ :>(#L0-9\n\t-]{0,6}[a-z0-9]".boxed(),
+        Just("none".to_owned()).boxed(),
+    ];
+    proptest::collection::vec(part, 1..4).prop_map(|s| s.join("/"))
+}
+
+/// Free text that looks like parts of a report.
+fn prose() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[A-Z][a-z ]{3,30}\\.".boxed(),
+        proptest::sample::select(vec![
+            "## Files",
+            "Verification:",
+            "```",
+            "~~~",
+            "- `a`: b",
+            "Summary",
+            "\\## Files",
+            "",
+            "Failed so far.",
+            "Blocked.",
+            "Status: failed",
+            "**Outcome**",
+            "| a | b |",
+            "> quote",
+        ])
+        .prop_map(str::to_owned)
+        .boxed(),
+    ];
+    proptest::collection::vec(line, 0..5).prop_map(|l| l.join("\n"))
 }
 
 fn good() -> Value {

@@ -3,6 +3,7 @@
 use baton_protocol::{Claim, CommandStatus};
 
 use super::files::{is_none, items};
+use super::spans;
 
 /// The claimed commands with the claimed results.
 pub(crate) fn parse(text: &str) -> Vec<Claim> {
@@ -21,8 +22,8 @@ fn names_a_command(item: &str) -> bool {
 
 fn claim(item: &str) -> Claim {
     let item = item.strip_prefix("$ ").unwrap_or(item);
-    let (command, result) = if let Some((_, rest)) = item.split_once('`') {
-        rest.split_once('`').unwrap_or((rest, ""))
+    let (command, result) = if let Some((_, command, rest)) = spans::first(item) {
+        (command, rest)
     } else {
         let ends = [" — ", " – ", " - ", ": ", " -> ", " → ", " => "];
         let end = ends
@@ -32,6 +33,14 @@ fn claim(item: &str) -> Claim {
             .unwrap_or(item.len());
         item.split_at(end)
     };
+    if let Some((status, result)) = stated(result) {
+        return Claim {
+            command: command.trim().to_owned(),
+            status,
+            result: result.to_owned(),
+            evidence: Vec::new(),
+        };
+    }
     Claim {
         command: command.trim().to_owned(),
         status: status(if result.trim().is_empty() {
@@ -44,6 +53,20 @@ fn claim(item: &str) -> Claim {
             .to_owned(),
         evidence: Vec::new(),
     }
+}
+
+/// The status and the result as we write them: `: pass (12 passed)`.
+fn stated(text: &str) -> Option<(CommandStatus, &str)> {
+    let text = text.strip_prefix(": ")?.trim_end();
+    let (word, result) = text.split_once(" (").unwrap_or((text, ")"));
+    let status = match word {
+        "not-run" => CommandStatus::NotRun,
+        "blocked" => CommandStatus::Blocked,
+        "fail" => CommandStatus::Fail,
+        "pass" => CommandStatus::Pass,
+        _ => return None,
+    };
+    Some((status, result.strip_suffix(')')?))
 }
 
 /// What the words claim. "0 failed" claims no failure.

@@ -1,4 +1,4 @@
-//! Judging commands and their outputs.
+//! Judging the outputs of commands. What a command line hides is read by `baton_process::line`.
 
-pub(crate) mod masked;
+mod runners;
 pub(crate) mod vacuous;

@@ -1,10 +1,18 @@
-//! Did a test run run any test? Read from the output of the common runners.
+//! Did a test run run any test, and did one fail? Read from the output of the common runners.
+
+use super::runners::{Count, count, skipped_by_unittest};
 
 /// What an output says about the tests it ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ran {
-    /// So many tests were run (skipped ones do not count). One, where only "some" can be told.
-    Some(u64),
+    /// So many tests were run (skipped ones do not count), and so many of them failed. One, where
+    /// only "some" can be told.
+    Some {
+        /// How many ran.
+        run: u64,
+        /// How many of them failed.
+        failed: u64,
+    },
     /// None: the run proves nothing.
     None,
     /// No count that we know; only the exit code judges.
@@ -15,202 +23,22 @@ pub(crate) enum Ran {
 /// `cargo test` always has empty parts, such as documentation tests.
 pub(crate) fn ran(output: &str) -> Ran {
     let plain = without_colours(output);
-    let (mut total, mut seen) = (0, false);
+    let (mut run, mut failed, mut seen) = (0_u64, 0, false);
     for line in plain.lines() {
-        if let Some(count) = count(line) {
+        if let Some(Count { run: r, failed: f }) = count(line) {
             seen = true;
-            total += count;
+            run += r;
+            failed += f;
         }
-        total = total.saturating_sub(skipped_by_unittest(line));
+        let (skipped, errors) = skipped_by_unittest(line);
+        run = run.saturating_sub(skipped);
+        failed += errors;
     }
-    match (seen, total) {
+    match (seen, run) {
         (false, _) => Ran::Unknown,
         (true, 0) => Ran::None,
-        (true, n) => Ran::Some(n),
+        (true, run) => Ran::Some { run, failed },
     }
-}
-
-/// The number of tests a summary line says were run.
-fn count(line: &str) -> Option<u64> {
-    let line = line.trim();
-    let readers: [fn(&str) -> Option<u64>; 11] = [
-        cargo, nextest, pytest, unittest, go, node, jest, mocha, ctest, make, others,
-    ];
-    readers.iter().find_map(|read| read(line))
-}
-
-/// The number right before a word, as in `3 passed`.
-fn before(line: &str, word: &str) -> Option<u64> {
-    let mut last = None;
-    for token in line.split(|c: char| c.is_whitespace() || ",;(".contains(c)) {
-        let clean = token.trim_matches(|c: char| !c.is_alphanumeric());
-        if clean == word {
-            return last;
-        }
-        last = clean.parse().ok().or(last.filter(|_| clean.is_empty()));
-    }
-    None
-}
-
-/// The number after a prefix, as in `Ran 5 tests`.
-fn after(line: &str, prefix: &str) -> Option<u64> {
-    let rest = line.strip_prefix(prefix)?.trim_start();
-    let end = rest
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(rest.len());
-    rest[..end].parse().ok()
-}
-
-fn sum(line: &str, words: &[&str]) -> Option<u64> {
-    let found: Vec<u64> = words.iter().filter_map(|w| before(line, w)).collect();
-    (!found.is_empty()).then(|| found.iter().sum())
-}
-
-fn cargo(line: &str) -> Option<u64> {
-    line.starts_with("test result:")
-        .then(|| sum(line, &["passed", "failed", "measured"]))?
-}
-
-fn nextest(line: &str) -> Option<u64> {
-    if line.starts_with("error: no tests to run") {
-        return Some(0);
-    }
-    let rest = line.strip_prefix("Summary [")?;
-    let (_, rest) = rest.split_once(']')?;
-    let rest = rest.trim();
-    let number = rest.split([' ', '/']).next()?;
-    rest.contains("run:").then(|| number.parse().ok())?
-}
-
-fn pytest(line: &str) -> Option<u64> {
-    let text = line.trim_matches(['=', ' ']);
-    if text.starts_with("no tests ran in")
-        || (text.contains(" tests collected in ") || text.contains(" test collected in "))
-        || text == "no tests collected"
-        || text.starts_with("no tests collected")
-    {
-        return Some(0);
-    }
-    // `3 passed, 1 skipped in 0.12s`; the quiet form has no `=`.
-    let timed = text.rsplit_once(" in ").is_some_and(|(_, t)| {
-        let t = t.split(' ').next().unwrap_or_default();
-        t.strip_suffix('s')
-            .is_some_and(|n| n.parse::<f64>().is_ok())
-    });
-    let words = ["passed", "failed", "xpassed", "xfailed", "errors", "error"];
-    let idle = ["skipped", "deselected", "warnings", "warning"];
-    if !timed || !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    sum(text, &words).or_else(|| sum(text, &idle).map(|_| 0))
-}
-
-fn unittest(line: &str) -> Option<u64> {
-    if line == "NO TESTS RAN" || line.starts_with("NO TESTS RAN ") {
-        return Some(0);
-    }
-    after(line, "Ran ").filter(|_| line.contains(" test") && line.contains(" in "))
-}
-
-/// `OK (skipped=3)`: unittest counts skipped tests as run and takes them back here.
-fn skipped_by_unittest(line: &str) -> u64 {
-    let rest = line
-        .trim()
-        .strip_prefix("OK (")
-        .or(line.trim().strip_prefix("FAILED ("));
-    let parts = rest
-        .and_then(|r| r.strip_suffix(')'))
-        .map(|r| r.split(", "));
-    parts
-        .into_iter()
-        .flatten()
-        .find_map(|p| p.strip_prefix("skipped=")?.parse().ok())
-        .unwrap_or(0)
-}
-
-fn go(line: &str) -> Option<u64> {
-    let idle = line.contains("[no test files]") || line.contains("[no tests to run]");
-    if line.starts_with("testing: warning: no tests to run") {
-        return Some(0);
-    }
-    let package = line
-        .strip_prefix("ok")
-        .filter(|r| r.starts_with(['\t', ' ']));
-    let failed = line.strip_prefix("FAIL\t");
-    let other = line
-        .strip_prefix('?')
-        .filter(|r| r.starts_with(['\t', ' ']));
-    if other.is_some() || (package.is_some() && idle) {
-        return idle.then_some(0);
-    }
-    // `ok  example.com/p  0.004s` and `ok  example.com/p  (cached)`: a cached run ran once.
-    let words: Vec<&str> = package.or(failed)?.split_whitespace().collect();
-    let result = words.get(1)?;
-    let timed = result
-        .strip_suffix('s')
-        .is_some_and(|n| n.parse::<f64>().is_ok());
-    (timed || *result == "(cached)").then_some(1)
-}
-
-fn node(line: &str) -> Option<u64> {
-    let text = line.strip_prefix("# ").or(line.strip_prefix("ℹ "))?;
-    after(text, "pass ").or(after(text, "fail "))
-}
-
-/// jest: `Tests:  1 failed, 3 passed, 4 total`; vitest: `Tests  3 passed (3)`.
-fn jest(line: &str) -> Option<u64> {
-    if line.starts_with("No tests found") || line.starts_with("No test files found") {
-        return Some(0);
-    }
-    let rest = line
-        .strip_prefix("Tests:")
-        .or(line.strip_prefix("Tests "))?;
-    let idle = ["total", "skipped", "todo", "pending"];
-    sum(rest, &["passed", "failed"]).or_else(|| sum(rest, &idle).map(|_| 0))
-}
-
-fn mocha(line: &str) -> Option<u64> {
-    let mut words = line.split_whitespace();
-    let number = words.next()?.parse().ok()?;
-    matches!(words.next(), Some("passing" | "failing")).then_some(number)
-}
-
-fn ctest(line: &str) -> Option<u64> {
-    if line.starts_with("No tests were found") {
-        return Some(0);
-    }
-    let (head, total) = line.rsplit_once(" out of ")?;
-    head.contains("tests passed")
-        .then(|| total.trim().parse().ok())?
-}
-
-fn make(line: &str) -> Option<u64> {
-    let rest = line.strip_prefix("make")?;
-    let rest = rest.split_once(": ")?.1;
-    (rest.starts_with("Nothing to be done for") || rest.ends_with("is up to date.")).then_some(0)
-}
-
-/// Runners that say plainly when they ran nothing.
-fn others(line: &str) -> Option<u64> {
-    let lower = line.to_ascii_lowercase();
-    let listed = lower.ends_with(" benchmarks") && lower.contains(" tests, ");
-    if listed || lower.starts_with("total tests: ") {
-        return Some(0);
-    }
-    let nothing = [
-        "no tests executed!",
-        "no test is available in",
-        "no tests were executed",
-        "no specs found",
-    ];
-    if nothing.iter().any(|n| lower.starts_with(n)) || lower == "1..0" {
-        return Some(0);
-    }
-    if let Some(number) = after(line, "Tests run: ") {
-        return Some(number);
-    }
-    let examples = before(line, "examples").or(before(line, "example"))?;
-    line.contains("failure").then_some(examples)
 }
 
 /// Removes terminal colours, which stand between a number and its word.
@@ -268,6 +96,25 @@ mod tests {
             "0 examples, 0 failures",
             "1..0",
             "Tests run: 0, Failures: 0, Errors: 0, Skipped: 0",
+            "Tests run: 3, Failures: 0, Errors: 0, Skipped: 3",
+            "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips",
+            "Passed!  - Failed:     0, Passed:     0, Skipped:     4, Total:     4, Duration: 1 ms",
+            "No test matches the given testcase filter `X` in a.dll",
+            "> Task :test NO-SOURCE",
+            "ok | 0 passed | 0 failed (1ms)",
+            " 0 pass\n 0 fail\nRan 0 tests across 0 files.",
+            "Executed 0 tests, with 0 failures (0 unexpected) in 0.000 (0.001) seconds",
+            "Executed 0 out of 0 tests: 0 tests pass.",
+            "[==========] 0 tests from 0 test suites ran. (0 ms total)",
+            "No tests ran.",
+            "Files=0, Tests=0,  0 wallclock secs\nResult: NOTESTS",
+            "# TOTAL: 0\n# PASS:  0\n# FAIL:  0",
+            "[         0 tests found           ]",
+            "Ran 0 tests containing 0 assertions.\n0 failures, 0 errors.",
+            "Error: No tests found",
+            "All 0 tests passed.",
+            "[ FAIL 0 | WARN 0 | SKIP 3 | PASS 0 ]",
+            "3 tests, 0 failures, 3 skipped",
         ] {
             assert_eq!(ran(output), Ran::None, "{output}");
         }
@@ -305,9 +152,126 @@ mod tests {
             ("100% tests passed, 0 tests failed out of 9", 9),
             ("Tests run: 5, Failures: 0, Errors: 0, Skipped: 0", 5),
             ("3 examples, 0 failures", 3),
+            ("3 examples, 0 failures, 1 pending", 2),
+            ("5 runs, 9 assertions, 0 failures, 0 errors, 1 skips", 4),
+            ("OK (3 tests, 5 assertions)", 3),
+            ("Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.", 4),
+            (
+                "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3, Duration: 9 ms",
+                3,
+            ),
+            ("Total tests: 3\n     Passed: 3", 3),
+            ("5 tests completed, 1 failed", 5),
+            ("ok | 3 passed | 0 failed (12ms)", 3),
+            (" 3 pass\n 1 fail\nRan 4 tests across 1 file. [9.00ms]", 4),
+            (
+                "Executed 3 tests, with 0 failures (0 unexpected) in 0.010 (0.011) seconds",
+                3,
+            ),
+            ("Executed 2 out of 3 tests: 3 tests pass.", 3),
+            (
+                "Executed 1 out of 2 tests: 1 test passes and 1 fails locally.",
+                2,
+            ),
+            (
+                "[==========] 4 tests from 2 test suites ran. (0 ms total)\n[  PASSED  ] 4 tests.",
+                4,
+            ),
+            ("All tests passed (7 assertions in 3 test cases)", 3),
+            ("test cases: 3 | 2 passed | 1 failed", 3),
+            (
+                "[doctest] test cases: 3 | 3 passed | 0 failed | 0 skipped",
+                3,
+            ),
+            ("Files=2, Tests=10,  0 wallclock secs\nResult: PASS", 10),
+            ("# TOTAL: 5\n# PASS:  3\n# SKIP:  1\n# FAIL:  1", 4),
+            ("1..3\nok 1 - a\nok 2 - b # SKIP\nok 3 - c", 2),
+            ("ok 1 - a\nnot ok 2 - b\n1..2", 2),
+            (
+                "[         3 tests successful      ]\n[         3 tests found           ]",
+                3,
+            ),
+            (
+                "Tests: succeeded 3, failed 0, canceled 0, ignored 0, pending 0",
+                3,
+            ),
+            ("All 3 tests passed (0.01s)", 3),
+            ("00:02 +3: All tests passed!", 3),
+            ("00:02 +2 -1: Some tests failed.", 3),
+            (
+                "Ran 3 tests containing 5 assertions.\n0 failures, 0 errors.",
+                3,
+            ),
+            ("  3 passed (1.2s)", 3),
+            ("Executed 3 of 4 (skipped 1) SUCCESS (0.1 secs)", 3),
+            ("3 doctests, 5 tests, 0 failures", 8),
+            ("3 specs, 0 failures", 3),
+            ("[ FAIL 0 | WARN 0 | SKIP 0 | PASS 3 ]", 3),
+            ("✔ Test run with 3 tests passed after 0.01 seconds.", 3),
+            ("PASS: a\nPASS: b\nSKIPPED: c", 2),
+            ("Test Successful in 0.001s. 3 tests run.", 3),
         ];
         for (output, expected) in cases {
-            assert_eq!(ran(output), Ran::Some(expected), "{output}");
+            let Ran::Some { run, .. } = ran(output) else {
+                panic!("{output}");
+            };
+            assert_eq!(run, expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn failures_are_counted_too() {
+        for (output, expected) in [
+            (
+                "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s",
+                1,
+            ),
+            (
+                "     Summary [   0.2s] 3 tests run: 1 passed, 2 failed, 0 skipped",
+                2,
+            ),
+            ("==== 2 failed, 3 passed, 1 error in 1.25s ====", 3),
+            ("3 passed, 1 xfailed in 0.1s", 0),
+            ("Ran 7 tests in 0.002s\n\nFAILED (failures=1, errors=2)", 3),
+            ("FAIL\texample.com/p\t0.004s", 1),
+            ("# tests 4\n# pass 3\n# fail 1", 1),
+            ("Tests:       1 failed, 3 passed, 4 total", 1),
+            ("  6 passing (20ms)\n  2 failing", 2),
+            ("78% tests passed, 2 tests failed out of 9", 2),
+            ("Tests run: 5, Failures: 1, Errors: 1, Skipped: 0", 2),
+            ("3 examples, 1 failure", 1),
+            ("5 runs, 9 assertions, 1 failures, 1 errors, 0 skips", 2),
+            ("Tests: 5, Assertions: 9, Errors: 1, Failures: 1.", 2),
+            (
+                "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3",
+                1,
+            ),
+            ("5 tests completed, 1 failed", 1),
+            ("FAILED | 3 passed | 1 failed (12ms)", 1),
+            (" 3 pass\n 1 fail", 1),
+            (
+                "Executed 3 tests, with 2 failures (0 unexpected) in 0.010 seconds",
+                2,
+            ),
+            (
+                "[==========] 4 tests from 2 test suites ran.\n[  FAILED  ] 2 tests, listed below:\n[  FAILED  ] A.b",
+                2,
+            ),
+            ("test cases: 3 | 2 passed | 1 failed", 1),
+            ("# TOTAL: 5\n# PASS:  3\n# FAIL:  2", 2),
+            ("1..2\nok 1 - a\nnot ok 2 - b", 1),
+            ("1..1\nnot ok 1 - b # TODO later", 0),
+            ("00:02 +2 -1: Some tests failed.", 1),
+            ("[ FAIL 2 | WARN 0 | SKIP 0 | PASS 3 ]", 2),
+            (
+                "Executed 1 out of 2 tests: 1 test passes and 1 fails locally.",
+                1,
+            ),
+        ] {
+            let Ran::Some { failed, .. } = ran(output) else {
+                panic!("{output}");
+            };
+            assert_eq!(failed, expected, "{output}");
         }
     }
 

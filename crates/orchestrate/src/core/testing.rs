@@ -24,7 +24,7 @@ pub(crate) fn task(name: &str, write: &[&str]) -> Task {
         read: None,
     });
     task.verify = vec![VerifyCommand {
-        command: "true".into(),
+        command: "test -d .".into(),
         timeout_ms: None,
     }];
     task.narrower = Some(format!("Only the first step of {name}."));

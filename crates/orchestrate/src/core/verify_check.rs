@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use baton_process::line;
+
 /// What the repository and the machine offer to a command.
 pub(crate) struct Offer<'a> {
     /// Every tracked or new file, relative to the root.
@@ -21,36 +23,13 @@ pub(crate) fn fault(command: &str, offer: &Offer<'_>) -> Option<String> {
     if command.is_empty() {
         return Some("it is empty".into());
     }
-    if let Some(form) = masking(command) {
-        return Some(format!("`{form}` hides its failure"));
+    let hidden = line::masked(command).or_else(|| line::hidden_in_files(command, offer.read));
+    if let Some(why) = hidden {
+        return Some(format!("it hides failures: {why}"));
     }
     first_commands(command)
         .iter()
         .find_map(|words| program_fault(words, offer))
-}
-
-/// A form that makes the command's exit code say nothing. Commands run with `pipefail`, so a pipe is
-/// not one. handoff-check judges this in full; here the plain forms are caught before any work.
-fn masking(command: &str) -> Option<String> {
-    let negated = command
-        .split("&&")
-        .any(|part| part.trim_start().starts_with("! "));
-    if negated {
-        return Some("!".into());
-    }
-    if command.ends_with('&') && !command.ends_with("&&") {
-        return Some("&".into());
-    }
-    let (at, operator) = ["||", ";", "\n"]
-        .into_iter()
-        .filter_map(|operator| Some((command.rfind(operator)?, operator)))
-        .max()?;
-    let last = command[at + operator.len()..].trim();
-    let name = last.split_whitespace().next()?;
-    let always =
-        matches!(name, "true" | ":" | "echo" | "printf" | "pwd" | "date") || last == "exit 0";
-    // A quote before the end may hold the whole form as a word.
-    (always && !last.contains(['\'', '"', ')'])).then(|| format!("{operator} {last}"))
 }
 
 /// The words of the simple commands joined by `&&`, save what changes the folder: behind a `cd` a
