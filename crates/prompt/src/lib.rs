@@ -19,7 +19,7 @@ mod tools;
 mod tree;
 
 pub use gather::{Gathered, RULE_FILE, gather};
-pub use message::{code_fence, fenced_file};
+pub use message::{code_fence, fenced_file, with_thought_first};
 pub use pack::{PackPlan, PackedFile, plan_pack};
 pub use request::{Baseline, FirstRequest, Inputs, first_request};
 pub use role::{Mode, Role};

@@ -149,7 +149,7 @@ pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool, own: &[&str])
         } else {
             "; when nothing is left to change, reply with the one word DONE"
         };
-        let _ = writeln!(out, "Reply now {what}{end}.");
+        let _ = writeln!(out, "{REPLY_NOW} {what}{end}.");
     }
     if let Some(schema) = &task.result_schema {
         let place = if mode.has_tools() {
@@ -160,6 +160,25 @@ pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool, own: &[&str])
         let _ = writeln!(out, "{place} follows this JSON Schema: {schema}");
     }
     out
+}
+
+const REPLY_NOW: &str = "Reply now";
+const THINK_FIRST: &str =
+    "First say in one or two sentences why the check fails and what has to change. Then reply";
+
+/// The first user message of a model that replies with files, asking for a thought before the files:
+/// a small model that has to say what is wrong writes something else than it did without. All but
+/// the last sentence stays, so that a server's cache serves it.
+pub fn with_thought_first(user: &str) -> String {
+    match user.rsplit_once(REPLY_NOW) {
+        Some((before, after)) => {
+            format!(
+                "{before}{THINK_FIRST}{}",
+                after.replacen(" and nothing else", "", 1)
+            )
+        }
+        None => user.to_string(),
+    }
 }
 
 fn bullets(out: &mut String, heading: &str, lines: &[String]) {
@@ -182,7 +201,17 @@ fn listed(items: &[String], empty: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{code_fence, fenced_file};
+    use super::{code_fence, fenced_file, with_thought_first};
+
+    #[test]
+    fn a_thought_comes_before_the_files_and_the_prefix_stays() {
+        let user =
+            "# Task\nFix it.\nReply now with the complete new content of a.py and nothing else.\n";
+        let other = with_thought_first(user);
+        assert!(other.starts_with("# Task\nFix it.\nFirst say "));
+        assert!(other.ends_with("Then reply with the complete new content of a.py.\n"));
+        assert_eq!(with_thought_first("x"), "x");
+    }
 
     #[test]
     fn a_fence_is_longer_than_those_inside() {

@@ -17,6 +17,6 @@ pub use trust::{is_trusted, trust};
 pub use types::{
     BudgetConfig, CommandsConfig, Config, GitHubConfig, GoalConfig, Isolation, Price,
     ProviderConfig, ReviewConfig, ReviewMode, RoleConfig, RunConfig, SlotsConfig, Timeouts,
-    TraceConfig, TraceMode, WorktreeConfig,
+    TraceConfig, TraceMode, WorkMode, WorktreeConfig,
 };
 pub use values::{DurationText, FirstByte};

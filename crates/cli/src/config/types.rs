@@ -40,6 +40,21 @@ pub struct Config {
     pub slots: SlotsConfig,
 }
 
+/// How a model acts: by tool calls, or by files in its replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkMode {
+    /// By what is known of the model.
+    #[default]
+    Auto,
+    /// Tool calls only.
+    Tools,
+    /// Whole files.
+    Whole,
+    /// Search/replace blocks.
+    Blocks,
+}
+
 /// One model server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,6 +90,9 @@ pub struct ProviderConfig {
     /// US dollars per million tokens; none: unknown, not 0.
     #[serde(default)]
     pub price: Option<Price>,
+    /// How its models act in worker-run.
+    #[serde(default)]
+    pub mode: WorkMode,
     /// A PEM file with the certificate authority of a private server.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
@@ -98,6 +116,7 @@ impl ProviderConfig {
             request: Map::new(),
             timeouts: Timeouts::default(),
             price: None,
+            mode: WorkMode::Auto,
             ca_file: None,
             insecure: false,
         }
