@@ -35,7 +35,7 @@ _worker__run() {
 
     case "${cmd}" in
         worker__run)
-            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay help"
+            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --candidates --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -90,6 +90,10 @@ _worker__run() {
                     return 0
                     ;;
                 --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --candidates)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -179,7 +183,7 @@ _worker__run() {
             return 0
             ;;
         worker__subcmd__run__subcmd__replay)
-            opts="-h -v -q --from --repo --events --sandbox --base-url --model --context --config --no-slot --help --json --text --verbose --quiet"
+            opts="-h -v -q --from --repo --events --sandbox --base-url --model --context --candidates --config --no-slot --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -210,6 +214,10 @@ _worker__run() {
                     return 0
                     ;;
                 --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --candidates)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

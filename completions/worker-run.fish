@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_worker_run_global_optspecs
-    string join \n task= prompt= role= write= read= verify= id= repo= events= record= dry-run base-url= model= context= config= no-slot mode= pack= check-every= sandbox= steps= wall= output-tokens= wait= json text v/verbose q/quiet schema h/help V/version
+    string join \n task= prompt= role= write= read= verify= id= repo= events= record= dry-run base-url= model= context= candidates= config= no-slot mode= pack= check-every= sandbox= steps= wall= output-tokens= wait= json text v/verbose q/quiet schema h/help V/version
 end
 
 function __fish_worker_run_needs_command
@@ -37,8 +37,9 @@ complete -c worker-run -n "__fish_worker_run_needs_command" -l record -d 'Write 
 complete -c worker-run -n "__fish_worker_run_needs_command" -l base-url -d 'The server, instead of the configured ones' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l model -d 'The model [default: `BATON_MODEL`, the configuration\'s, the server\'s]' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l context -d 'The usable context in tokens [default: `BATON_CONTEXT`, the configuration\'s, the server\'s]' -r
+complete -c worker-run -n "__fish_worker_run_needs_command" -l candidates -d 'A health/1 or estimate/1 document, for what it says of the model: context, tool calls' -r -F
 complete -c worker-run -n "__fish_worker_run_needs_command" -l config -d 'A configuration file instead of the user\'s' -r -F
-complete -c worker-run -n "__fish_worker_run_needs_command" -l mode -d 'How the model acts: tool calls, whole files, or search/replace blocks in its reply' -r -f -a "auto\t'Tool calls; replies with file blocks are understood as well'
+complete -c worker-run -n "__fish_worker_run_needs_command" -l mode -d 'How the model acts: tool calls, whole files, or search/replace blocks in its reply' -r -f -a "auto\t'By what is known of the model; one that gets stuck changes over, once'
 tools\t'Tool calls only'
 whole\t'Whole files in fenced blocks, for models that cannot call tools'
 blocks\t'Search/replace blocks, for such models and long files'"
@@ -73,6 +74,7 @@ off\t'None'"
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l base-url -d 'The server, instead of the configured ones' -r
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l model -d 'The model [default: `BATON_MODEL`, the configuration\'s, the server\'s]' -r
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l context -d 'The usable context in tokens [default: `BATON_CONTEXT`, the configuration\'s, the server\'s]' -r
+complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l candidates -d 'A health/1 or estimate/1 document, for what it says of the model: context, tool calls' -r -F
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l config -d 'A configuration file instead of the user\'s' -r -F
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l no-slot -d 'Do not take a slot; the hand-off says so'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -s h -l help -d 'Print this help'

@@ -6,6 +6,7 @@ use std::time::Duration;
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use baton_protocol::{BaseUrl, TaskId};
 use clap::{Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 const EXAMPLES: &str = "\
 The task is a task/1 document: --task FILE, or stdin, or put together by --prompt and its flags.
@@ -138,6 +139,9 @@ pub(crate) struct ModelFlags {
     /// The usable context in tokens [default: `BATON_CONTEXT`, the configuration's, the server's].
     #[arg(long, value_name = "TOKENS", value_parser = parse_size)]
     pub(crate) context: Option<u64>,
+    /// A health/1 or estimate/1 document, for what it says of the model: context, tool calls.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) candidates: Option<PathBuf>,
     /// A configuration file instead of the user's.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -193,9 +197,10 @@ impl HasCommon for Cli {
 }
 
 /// How the model acts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ModeFlag {
-    /// Tool calls; replies with file blocks are understood as well.
+    /// By what is known of the model; one that gets stuck changes over, once.
     Auto,
     /// Tool calls only.
     Tools,

@@ -17,11 +17,14 @@ use serde_json::json;
 use crate::cli::{Action, Cli};
 use crate::flag::Flag;
 use crate::harness::budget::Bounds;
+use crate::harness::way::{Past, Signs, choose as choose_way};
 use crate::inputs::{override_limits, task_from_document, task_from_flags};
 use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
 use crate::replay::{RecordedEnd, RecordedRun, Recorder, Tape, replay};
-use crate::session::{Events, Job, Ledger, Pack, Session, calibration, first, handoff, look};
+use crate::session::{
+    Events, Job, Ledger, Pack, Session, calibration, first, handoff, look, parameters_in_name,
+};
 use crate::tools::shell::Shell;
 use crate::tools::worktree::WorkTree;
 
@@ -221,6 +224,7 @@ fn recorded(cli: &Cli, session: &Session<'_>, end: Option<RecordedEnd>) -> Recor
         context: job.provider.context,
         request: job.provider.request.clone(),
         served: session.served.clone(),
+        way: session.chosen.clone(),
         end,
     }
 }
@@ -229,7 +233,16 @@ fn recorded(cli: &Cli, session: &Session<'_>, end: Option<RecordedEnd>) -> Recor
 fn dry_run(job: &Job, repo: &Repo, output: &Output) -> Result<Exit, Failure> {
     let found = gather(repo.root(), &job.task);
     let cwd = repo.root().display().to_string();
-    let (request, plan) = first(job, &cwd, &found, &[], None, job.provider.context);
+    let way = choose_way(&Signs {
+        asked: job.mode,
+        configured: job.provider.mode,
+        calls_tools: job.provider.calls_tools,
+        parameters: job.provider.model.as_deref().and_then(parameters_in_name),
+        past: Past::default(),
+        again: job.task.attempt > 1,
+        writes: job.role.writes(),
+    });
+    let (request, plan) = first(job, &cwd, &found, &[], way.mode, None, job.provider.context);
     let shown: Vec<&str> = plan.shown.iter().map(|f| f.path.as_str()).collect();
     let document = json!({
         "dry_run": true, "task": job.task.id, "role": job.task.role, "provider": job.provider.id,

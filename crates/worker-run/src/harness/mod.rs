@@ -5,3 +5,4 @@ pub(crate) mod environment;
 pub(crate) mod guard;
 pub(crate) mod schema;
 pub(crate) mod stop;
+pub(crate) mod way;

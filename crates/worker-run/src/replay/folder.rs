@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::fault::RecordedFault;
+use crate::harness::way::Way;
 use crate::session::Served;
 
 /// `run.json`.
@@ -44,6 +45,9 @@ pub(crate) struct RecordedRun {
     pub(crate) request: Map<String, Value>,
     /// What the server told of itself.
     pub(crate) served: Served,
+    /// How the model was to act; none if it was killed before that.
+    #[serde(default)]
+    pub(crate) way: Option<Way>,
     /// How it ended; none if it was killed.
     pub(crate) end: Option<RecordedEnd>,
 }

@@ -90,6 +90,9 @@ pub(crate) fn replay(flags: &ReplayFlags, output: &Output) -> Result<Exit, Failu
     let mut session = Session::new(&job, output, &cancel, client, tree, shell, events, ledger);
     session.tree.show_as(run.root.clone());
     let served = run.served.clone();
+    if flags.from != Some(1) {
+        session.chosen.clone_from(&run.way);
+    }
     session.looking = Some(if flags.from == Some(1) {
         let endpoint = job.provider.endpoint.clone();
         look(
@@ -181,6 +184,8 @@ fn nobody() -> Result<Provider, Failure> {
         context: None,
         request: serde_json::Map::new(),
         clocks: Clocks::default(),
+        mode: None,
+        calls_tools: None,
         scaled_first_byte: false,
     })
 }

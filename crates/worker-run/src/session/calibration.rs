@@ -8,6 +8,8 @@ use baton_model_server::ChatAnswer;
 use baton_protocol::Timestamp;
 use serde_json::{Value, json};
 
+use crate::harness::way::Past;
+
 /// A prompt shorter than this tells nothing about the prefill rate.
 const LEAST_PREFILL: u64 = 64;
 
@@ -67,6 +69,28 @@ pub(crate) fn prefill_rate(lines: &str, model: Option<&str>) -> Option<u64> {
     rates.get(rates.len() / 4).copied()
 }
 
+/// A line about one task: whether its model had to change over from tools to files.
+pub(crate) fn way_line(at: Timestamp, model: Option<&str>, gave_up: bool) -> Value {
+    json!({"at": at, "model": model, "tools": if gave_up { "gave_up" } else { "worked" }})
+}
+
+/// How the last tasks with this model went, where it could have called tools.
+pub(crate) fn past(lines: &str, model: Option<&str>) -> Past {
+    let newest: Vec<bool> = lines
+        .lines()
+        .rev()
+        .filter(|line| line.contains("\"tools\""))
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| model.is_some() && line["model"].as_str() == model)
+        .filter_map(|line| Some(line.get("tools")?.as_str()? == "gave_up"))
+        .take(3)
+        .collect();
+    Past {
+        last_gave_up: newest.first() == Some(&true),
+        all_gave_up: newest.len() == 3 && newest.iter().all(|gave_up| *gave_up),
+    }
+}
+
 /// Appends a line. It is a help for later, so a folder that cannot be written ends nothing.
 pub(crate) fn append(path: &Path, line: &Value) {
     if let Some(folder) = path.parent()
@@ -80,7 +104,7 @@ pub(crate) fn append(path: &Path, line: &Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::{append, file, line, prefill_rate};
+    use super::{append, file, line, past, prefill_rate, way_line};
     use baton_model_server::stream::whole_answer;
     use baton_protocol::Timestamp;
     use serde_json::json;
@@ -111,6 +135,27 @@ mod tests {
         assert_eq!(prefill_rate(&lines, Some("m")), Some(20));
         assert_eq!(prefill_rate(&lines, Some("gone")), None);
         assert_eq!(prefill_rate("", None), None);
+    }
+
+    #[test]
+    fn the_last_tasks_tell_whether_tools_work() {
+        let lines = |outcomes: &[bool]| -> String {
+            let at = Timestamp::now();
+            let lines: Vec<String> = outcomes
+                .iter()
+                .map(|gave_up| way_line(at, Some("m"), *gave_up).to_string())
+                .collect();
+            lines.join("\n")
+        };
+        let of = |outcomes: &[bool]| {
+            let past = past(&lines(outcomes), Some("m"));
+            (past.last_gave_up, past.all_gave_up)
+        };
+        assert_eq!(of(&[]), (false, false));
+        assert_eq!(of(&[true]), (true, false));
+        assert_eq!(of(&[false, true, true, true]), (true, true));
+        assert_eq!(of(&[true, true, true, false]), (false, false));
+        assert!(!past(&lines(&[true]), Some("other")).last_gave_up);
     }
 
     #[test]

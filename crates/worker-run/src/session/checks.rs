@@ -34,6 +34,7 @@ pub(crate) struct CheckRun {
 pub(crate) struct Checks {
     commands: Vec<VerifyCommand>,
     start: Vec<Colour>,
+    first: Vec<CheckRun>,
     now: Vec<CheckRun>,
     /// The tree `now` belongs to.
     tree: Option<ObjectId>,
@@ -57,6 +58,18 @@ impl Checks {
     /// The newest runs.
     pub(crate) fn now(&self) -> &[CheckRun] {
         &self.now
+    }
+
+    /// The files are again as they were before any work: so are the checks.
+    pub(crate) fn rewind(&mut self, tree: &ObjectId) {
+        self.now.clone_from(&self.first);
+        self.tree = Some(tree.clone());
+        self.told = None;
+    }
+
+    /// Whether none fails; also where there is none.
+    pub(crate) fn all_green(&self) -> bool {
+        self.now.iter().all(|run| run.colour == Colour::Green)
     }
 
     /// Whether the newest runs are of this tree.
@@ -90,6 +103,7 @@ impl Session<'_> {
     pub(crate) fn run_baseline(&mut self, tree: &ObjectId) -> Result<(), End> {
         self.run_commands(tree, ReceiptSource::Baseline)?;
         self.checks.start = self.checks.now.iter().map(|run| run.colour).collect();
+        self.checks.first.clone_from(&self.checks.now);
         for run in &self.checks.now {
             let code = self
                 .ledger

@@ -2,8 +2,10 @@
 
 mod act;
 mod ask;
+mod attempts;
 mod bash;
 pub(crate) mod calibration;
+mod change_over;
 mod checks;
 mod compact;
 mod conversation;
@@ -24,12 +26,14 @@ use baton_model_server::Client;
 use baton_process::Cancel;
 use baton_prompt::Role;
 use baton_protocol::{Exit, HandoffStatus, Task};
+use baton_repo::ObjectId;
 
 use crate::cli::{CheckEvery, ModeFlag};
 use crate::flag::Flag;
 use crate::harness::budget::{Bounds, Spent, reached};
 use crate::harness::guard::Guard;
 use crate::harness::stop::{Colour, Facts, Verdict, judge};
+use crate::harness::way::Way;
 use crate::provider::Provider;
 use crate::tools::edits::Seen;
 use crate::tools::shell::Shell;
@@ -42,7 +46,7 @@ pub(crate) use events::Events;
 pub(crate) use ledger::Ledger;
 pub(crate) use prepare::{Pack, first};
 pub(crate) use report::handoff;
-pub(crate) use served::{Served, look};
+pub(crate) use served::{Served, look, parameters_in_name};
 pub(crate) use turn::Patience;
 
 /// What is to be done, by whom, within which bounds.
@@ -77,6 +81,8 @@ pub(crate) struct End {
     pub(crate) reason: String,
     /// The exit code, where the status alone does not tell.
     pub(crate) exit: Option<Exit>,
+    /// The model got stuck: another way of working may still help.
+    pub(crate) stuck: bool,
 }
 
 impl End {
@@ -85,11 +91,19 @@ impl End {
             status,
             reason: reason.into(),
             exit: None,
+            stuck: false,
         }
     }
 
     pub(crate) fn failed(reason: impl Into<String>) -> Self {
         Self::new(HandoffStatus::Failed, reason)
+    }
+
+    /// The same, because of how the model works and not of the task or the server.
+    #[must_use]
+    pub(crate) fn stuck(mut self) -> Self {
+        self.stuck = true;
+        self
     }
 
     #[must_use]
@@ -150,6 +164,18 @@ pub(crate) struct Session<'a> {
     pub(crate) served: Served,
     /// How fast it read prompts lately, in tokens per second.
     pub(crate) prefill_rate: Option<u64>,
+    /// The way to begin with; given beforehand where a run is replayed.
+    pub(crate) chosen: Option<Way>,
+    /// How the model acts now.
+    pub(crate) way: ModeFlag,
+    /// Whether it may change over to the other way.
+    pub(crate) may_change_over: bool,
+    /// What ended the first way of working, after changing over.
+    pub(crate) first_end: Option<End>,
+    /// How many of the shown files the task may change.
+    pub(crate) own_files: usize,
+    /// The tree at the start; none for reading roles.
+    pub(crate) start: Option<ObjectId>,
 }
 
 /// How many tokens a text has, estimated.
@@ -188,6 +214,12 @@ impl<'a> Session<'a> {
             looking: None,
             served: Served::default(),
             prefill_rate: None,
+            chosen: None,
+            way: job.mode,
+            may_change_over: false,
+            first_end: None,
+            own_files: 0,
+            start: None,
             job,
             output,
             cancel,
@@ -205,8 +237,10 @@ impl Session<'_> {
     pub(crate) fn run(&mut self) -> End {
         let end = match self.prepare() {
             Ok(()) => loop {
-                if let Err(end) = self.turn() {
-                    break end;
+                if let Err(end) = self.turn()
+                    && !self.changes_over(&end)
+                {
+                    break self.both_ends(end);
                 }
             },
             Err(end) => end,
@@ -217,6 +251,7 @@ impl Session<'_> {
             serde_json::json!({"status": end.status, "reason": end.reason}),
         );
         self.output.clear_progress();
+        self.remember_way();
         end
     }
 

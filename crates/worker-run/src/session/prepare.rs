@@ -39,11 +39,12 @@ pub(crate) fn first(
     cwd: &str,
     found: &Gathered,
     baseline: &[Baseline],
+    way: ModeFlag,
     forced: Option<Mode>,
     window: Option<u64>,
 ) -> (FirstRequest, PackPlan) {
     let plan = plan(job, found, baseline, window);
-    let mode = forced.unwrap_or_else(|| mode(job, &plan));
+    let mode = forced.unwrap_or_else(|| mode(way, &plan));
     let rules = found
         .rules
         .as_deref()
@@ -66,9 +67,9 @@ pub(crate) fn first(
     (request, plan)
 }
 
-/// The mode to start with.
-pub(crate) fn mode(job: &Job, plan: &PackPlan) -> Mode {
-    match job.mode {
+/// The mode of the first request.
+pub(crate) fn mode(way: ModeFlag, plan: &PackPlan) -> Mode {
+    match way {
         ModeFlag::Auto | ModeFlag::Tools => Mode::Tools,
         // A file that was too long to show is too long to repeat.
         ModeFlag::Whole if plan.left_out.is_empty() => Mode::WholeFile,
@@ -112,9 +113,12 @@ impl Session<'_> {
                    "model": self.job.provider.model, "context_tokens": self.job.provider.context}),
         );
         self.known = gather(self.tree.root(), &self.job.task).paths;
-        if self.job.role.writes() && !self.job.task.verify.is_empty() {
+        if self.job.role.writes() {
             let start = self.tree.snapshot().map_err(End::failed)?;
-            self.run_baseline(&start)?;
+            if !self.job.task.verify.is_empty() {
+                self.run_baseline(&start)?;
+            }
+            self.start = Some(start);
         }
         self.listen();
         self.begin(None);
@@ -144,6 +148,7 @@ impl Session<'_> {
             json!({"kind": self.served.kind, "model": self.model(), "context_tokens": self.window(),
                    "parameters": self.served.parameters, "prefill_tokens_per_s": self.prefill_rate}),
         );
+        self.choose_way(&lines);
     }
 
     /// Begins the conversation with the files and the failing checks as they are now.
@@ -152,7 +157,16 @@ impl Session<'_> {
         self.known.clone_from(&found.paths);
         let baseline = self.red_checks();
         let cwd = self.tree.shown().display().to_string();
-        let (request, plan) = first(self.job, &cwd, &found, &baseline, forced, self.window());
+        let (request, plan) = first(
+            self.job,
+            &cwd,
+            &found,
+            &baseline,
+            self.way,
+            forced,
+            self.window(),
+        );
+        self.own_files = plan.shown.iter().filter(|file| file.writable).count();
         for file in &plan.shown {
             self.seen.note(&file.path, file.text.as_bytes());
             self.ledger.files_read.insert(file.path.clone());
@@ -162,7 +176,7 @@ impl Session<'_> {
             "prompt",
             json!({"parts": request.parts, "tokens": request.tokens()}),
         );
-        let mode = forced.unwrap_or_else(|| mode(self.job, &plan));
+        let mode = forced.unwrap_or_else(|| mode(self.way, &plan));
         self.talk = Conversation::new(request.messages, request.tools, mode);
     }
 

@@ -67,6 +67,17 @@ pub(crate) fn handoff(session: &mut Session<'_>, end: &End, started_at: Timestam
             "the task names no check, so nothing but the model's word says that the change is right".into(),
         ));
     }
+    for (kind, to) in [
+        ("switched_to_files", "files in its replies"),
+        ("switched_to_tools", "tool calls"),
+    ] {
+        if session.ledger.repairs.contains_key(kind) {
+            risks.push(risk(
+                RiskSeverity::Low,
+                format!("the model got stuck and was changed over to {to}; look at the change with more care"),
+            ));
+        }
+    }
     let outcome = match session.ledger.outcome.trim() {
         "" => end.reason.clone(),
         words => words.to_string(),

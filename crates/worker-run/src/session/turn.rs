@@ -13,7 +13,7 @@ use crate::cli::{CheckEvery, ModeFlag};
 use crate::harness::guard::Judgement;
 use crate::harness::stop::Verdict;
 use crate::text::feedback::{NUDGE_TOOLS, REPEATED, cut_off};
-use baton_prompt::{Mode, Tool};
+use baton_prompt::Tool;
 
 /// Nudges in a row, and in all.
 const NUDGES_IN_A_ROW: u32 = 2;
@@ -174,9 +174,7 @@ impl Session<'_> {
             Judgement::Stop(why) => {
                 self.events
                     .emit(self.output, "guard", serde_json::json!({"stopped": why}));
-                Err(End::failed(format!(
-                    "the model goes round in circles: {why}"
-                )))
+                Err(End::failed(format!("the model goes round in circles: {why}")).stuck())
             }
         }
     }
@@ -205,10 +203,12 @@ impl Session<'_> {
             self.ledger.result = result.clone();
         }
         if finished.blocked {
-            return Err(End::new(
+            let end = End::new(
                 HandoffStatus::Blocked,
                 "the model says that it cannot go on; see outcome",
-            ));
+            );
+            // Said after an attempt that failed, it is the attempt that did not work.
+            return Err(if self.has_tried()? { end.stuck() } else { end });
         }
         let why = if self.job.role.writes() {
             match self.judge(true)? {
@@ -225,7 +225,7 @@ impl Session<'_> {
         };
         self.patience.refusals += 1;
         if self.patience.refusals >= REFUSALS {
-            return Err(End::failed(format!("the model says it is done, but {why}")));
+            return Err(End::failed(format!("the model says it is done, but {why}")).stuck());
         }
         let feedback = self.checks.feedback();
         self.talk
@@ -311,16 +311,6 @@ impl Session<'_> {
         self.patience.nudges += 1;
         let too_often =
             self.patience.nudges_in_a_row > NUDGES_IN_A_ROW || self.patience.nudges > NUDGES;
-        let never_called = self.ledger.usage.tool_calls == 0 && self.talk.mode().has_tools();
-        if too_often && never_called && self.job.mode == ModeFlag::Auto && self.job.role.writes() {
-            // A model that cannot call tools may still write files.
-            self.ledger
-                .note("the model called no tool; it was asked to reply with files instead");
-            self.ledger.repaired("switched_to_files");
-            self.patience = Patience::default();
-            self.begin(Some(Mode::WholeFile));
-            return Ok(());
-        }
         if too_often {
             if self.ledger.outcome.is_empty()
                 && let Some(last) = &self.patience.last
@@ -330,7 +320,8 @@ impl Session<'_> {
             return Err(End::new(
                 HandoffStatus::NoAnswer,
                 "the model talks and does nothing, though it was reminded",
-            ));
+            )
+            .stuck());
         }
         let words = if self.repeated {
             format!("{words}\n{REPEATED}")
@@ -339,6 +330,15 @@ impl Session<'_> {
         };
         self.talk.push_user(&words);
         Ok(())
+    }
+
+    /// Whether the model changed something, and a check that failed at the start fails still.
+    fn has_tried(&self) -> Result<bool, End> {
+        if !self.job.role.writes() || self.checks.now().is_empty() {
+            return Ok(false);
+        }
+        let now = self.tree.snapshot().map_err(End::failed)?;
+        Ok(self.start.as_ref().is_some_and(|start| *start != now))
     }
 
     /// The model acted: reminders count from zero again.

@@ -8,11 +8,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::act::Finished;
 use super::{End, Session, tokens};
+use crate::cli::ModeFlag;
 use crate::files::path::without_invented_folder;
 use crate::harness::guard::{Action, Judgement};
 use crate::harness::stop::Verdict;
 use crate::text::blocks::{Change, parse_reply};
-use crate::text::feedback::{NUDGE_TEXT, REPEATED, cut_off};
+use crate::text::feedback::{NUDGE_TEXT, cut_off};
+use crate::text::splice::splice;
 use crate::tools::edits::{Made, edit, write};
 use crate::tools::worktree::Owner;
 
@@ -107,6 +109,9 @@ impl Session<'_> {
 
     fn settle_reply(&mut self, action: Action) -> Result<(), End> {
         self.seen_attempt |= action.changed;
+        let refused = action.error.is_some();
+        // A reply that brings nothing new is the model's way to say that it is finished.
+        let says_done = !action.changed && !refused && self.checks.all_green();
         let stop = match self.guard.judge(action) {
             Judgement::Stop(why) => Some(why),
             Judgement::Warn(words) => {
@@ -116,7 +121,7 @@ impl Session<'_> {
             }
             Judgement::Fine => None,
         };
-        match self.judge(false)? {
+        match self.judge(says_done)? {
             Verdict::Completed(why) => return Err(End::new(HandoffStatus::Completed, why)),
             Verdict::NotYet(why) => {
                 let feedback = self.checks.feedback();
@@ -125,45 +130,12 @@ impl Session<'_> {
             }
         }
         if let Some(why) = stop {
-            return Err(End::failed(format!(
-                "the model goes round in circles: {why}"
-            )));
+            return Err(End::failed(format!("the model goes round in circles: {why}")).stuck());
         }
-        // What stands in the history is copied again and again by a model that repeats whole files
-        // (measured: 10 of 14 second answers were the same bytes), so each attempt is asked anew.
-        if self.repeated || self.talk.mode() == Mode::WholeFile {
-            self.fresh_start();
+        if refused || self.repeated || self.talk.mode() == Mode::WholeFile {
+            self.next_attempt(refused)?;
         }
         Ok(())
-    }
-
-    /// Puts the question anew, with the files and the failing check as they are now, and warmer.
-    /// What was wrong with the last reply itself is said again.
-    fn fresh_start(&mut self) {
-        self.patience.anew += 1;
-        let last_word = self
-            .talk
-            .messages
-            .last()
-            .and_then(|m| m["content"].as_str())
-            .unwrap_or_default();
-        let refused: Vec<String> = last_word
-            .lines()
-            .filter(|line| line.starts_with("not done") || line.contains("does not end"))
-            .map(ToString::to_string)
-            .collect();
-        self.begin(Some(self.talk.mode()));
-        self.talk.heat = self.patience.anew.min(2);
-        let changed = self.seen_attempt;
-        if changed {
-            self.talk.append(REPEATED);
-        }
-        if !refused.is_empty() {
-            self.talk.append(&format!(
-                "Your last reply was not used: {}",
-                refused.join("; ")
-            ));
-        }
     }
 
     /// The file a reply means.
@@ -189,6 +161,8 @@ impl Session<'_> {
         let (path, made) = match change {
             Change::Whole { path, text } => {
                 let path = self.meant(path)?;
+                let spliced = self.whole_of(&path, text);
+                let text = spliced.as_deref().unwrap_or(text);
                 let made = write(&self.tree, &mut self.seen, &path, text)?;
                 (path, made)
             }
@@ -200,6 +174,18 @@ impl Session<'_> {
         };
         self.made(&path, &made);
         Ok(made)
+    }
+
+    /// The whole file, where the reply holds only the definitions that change. The same reply once
+    /// more is meant as it stands.
+    fn whole_of(&mut self, path: &str, text: &str) -> Option<String> {
+        if self.repeated {
+            return None;
+        }
+        let old = String::from_utf8(self.tree.beneath.read(path).ok()?).ok()?;
+        let whole = splice(path, &old, text)?;
+        self.ledger.repaired("fragment_put_in_its_place");
+        Some(whole)
     }
 
     /// A refusal, with the file as it is if the model cannot have it right.
@@ -253,6 +239,8 @@ impl Session<'_> {
 
     /// Starts over without tools, because the server takes none.
     pub(crate) fn without_tools(&mut self) {
-        self.begin(Some(Mode::WholeFile));
+        self.way = ModeFlag::Whole;
+        self.may_change_over = false;
+        self.begin(None);
     }
 }

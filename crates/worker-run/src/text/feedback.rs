@@ -58,6 +58,9 @@ pub(crate) fn cut_off(tokens: u64) -> String {
     )
 }
 
+/// After an attempt that did not pass.
+pub(crate) const REPAIR: &str = "Say in one sentence what is wrong with what you wrote. Then reply again with the complete corrected content; it must differ from what you wrote before.";
+
 /// For a reply that is the same as the last one.
 pub(crate) const REPEATED: &str = "The content above is an attempt that fails. Find out from the failing check what is wrong with it, and write something different.";
 

@@ -5,4 +5,5 @@ pub(crate) mod clean;
 pub(crate) mod feedback;
 pub(crate) mod repetition;
 pub(crate) mod shape;
+pub(crate) mod splice;
 pub(crate) mod wreck;
