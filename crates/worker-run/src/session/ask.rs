@@ -269,7 +269,7 @@ impl Session<'_> {
             ));
         }
         if tries.repeated >= 2 {
-            return Err(End::failed("the model repeats the same text without end").stuck());
+            return Err(End::failed("the model repeats the same text without end"));
         }
         Ok(())
     }
