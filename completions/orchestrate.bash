@@ -28,11 +28,20 @@ _orchestrate() {
             orchestrate,halt)
                 cmd="orchestrate__subcmd__halt"
                 ;;
+            orchestrate,handover)
+                cmd="orchestrate__subcmd__handover"
+                ;;
             orchestrate,help)
                 cmd="orchestrate__subcmd__help"
                 ;;
             orchestrate,init)
                 cmd="orchestrate__subcmd__init"
+                ;;
+            orchestrate,polish)
+                cmd="orchestrate__subcmd__polish"
+                ;;
+            orchestrate,restructure)
+                cmd="orchestrate__subcmd__restructure"
                 ;;
             orchestrate,resume)
                 cmd="orchestrate__subcmd__resume"
@@ -40,11 +49,17 @@ _orchestrate() {
             orchestrate,run)
                 cmd="orchestrate__subcmd__run"
                 ;;
+            orchestrate,run-plan)
+                cmd="orchestrate__subcmd__run__subcmd__plan"
+                ;;
             orchestrate,show)
                 cmd="orchestrate__subcmd__show"
                 ;;
             orchestrate,status)
                 cmd="orchestrate__subcmd__status"
+                ;;
+            orchestrate,stress-plan)
+                cmd="orchestrate__subcmd__stress__subcmd__plan"
                 ;;
             orchestrate,trust)
                 cmd="orchestrate__subcmd__trust"
@@ -91,11 +106,20 @@ _orchestrate() {
             orchestrate__subcmd__help,halt)
                 cmd="orchestrate__subcmd__help__subcmd__halt"
                 ;;
+            orchestrate__subcmd__help,handover)
+                cmd="orchestrate__subcmd__help__subcmd__handover"
+                ;;
             orchestrate__subcmd__help,help)
                 cmd="orchestrate__subcmd__help__subcmd__help"
                 ;;
             orchestrate__subcmd__help,init)
                 cmd="orchestrate__subcmd__help__subcmd__init"
+                ;;
+            orchestrate__subcmd__help,polish)
+                cmd="orchestrate__subcmd__help__subcmd__polish"
+                ;;
+            orchestrate__subcmd__help,restructure)
+                cmd="orchestrate__subcmd__help__subcmd__restructure"
                 ;;
             orchestrate__subcmd__help,resume)
                 cmd="orchestrate__subcmd__help__subcmd__resume"
@@ -103,11 +127,17 @@ _orchestrate() {
             orchestrate__subcmd__help,run)
                 cmd="orchestrate__subcmd__help__subcmd__run"
                 ;;
+            orchestrate__subcmd__help,run-plan)
+                cmd="orchestrate__subcmd__help__subcmd__run__subcmd__plan"
+                ;;
             orchestrate__subcmd__help,show)
                 cmd="orchestrate__subcmd__help__subcmd__show"
                 ;;
             orchestrate__subcmd__help,status)
                 cmd="orchestrate__subcmd__help__subcmd__status"
+                ;;
+            orchestrate__subcmd__help,stress-plan)
+                cmd="orchestrate__subcmd__help__subcmd__stress__subcmd__plan"
                 ;;
             orchestrate__subcmd__help,trust)
                 cmd="orchestrate__subcmd__help__subcmd__trust"
@@ -131,7 +161,7 @@ _orchestrate() {
 
     case "${cmd}" in
         orchestrate)
-            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run goal resume status show halt clean trust doctor init help"
+            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run goal run-plan stress-plan restructure polish handover resume status show halt clean trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -340,8 +370,22 @@ _orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        orchestrate__subcmd__handover)
+            opts="-h -v -q --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         orchestrate__subcmd__help)
-            opts="run goal resume status show halt clean trust doctor init help"
+            opts="run goal run-plan stress-plan restructure polish handover resume status show halt clean trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -466,6 +510,20 @@ _orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        orchestrate__subcmd__help__subcmd__handover)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         orchestrate__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -481,6 +539,34 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__polish)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__restructure)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -522,6 +608,20 @@ _orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        orchestrate__subcmd__help__subcmd__run__subcmd__plan)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         orchestrate__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -537,6 +637,20 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__stress__subcmd__plan)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -572,6 +686,58 @@ _orchestrate() {
             fi
             case "${prev}" in
                 --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__polish)
+            opts="-h -v -q --since --verify --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__restructure)
+            opts="-h -v -q --scope --risk --verify --aim --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "file module project" -- "${cur}"))
+                    return 0
+                    ;;
+                --risk)
+                    COMPREPLY=($(compgen -W "conservative broad" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --aim)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -662,6 +828,28 @@ _orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        orchestrate__subcmd__run__subcmd__plan)
+            opts="-h -v -q --dry-run --max-parallel --wait --allow-dirty --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --max-parallel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         orchestrate__subcmd__show)
             opts="-h -v -q --html --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -678,6 +866,20 @@ _orchestrate() {
             ;;
         orchestrate__subcmd__status)
             opts="-h -v -q --watch --all --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__stress__subcmd__plan)
+            opts="-h -v -q --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

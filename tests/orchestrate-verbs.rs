@@ -10,5 +10,15 @@ mod stage;
 mod doctor;
 #[path = "orchestrate-verbs/goal.rs"]
 mod goal;
+#[path = "orchestrate-verbs/handover.rs"]
+mod handover;
 #[path = "orchestrate-verbs/init.rs"]
 mod init;
+#[path = "orchestrate-verbs/killed.rs"]
+mod killed;
+#[path = "orchestrate-verbs/run_plan.rs"]
+mod run_plan;
+#[path = "orchestrate-verbs/stress_plan.rs"]
+mod stress_plan;
+#[path = "orchestrate-verbs/upkeep.rs"]
+mod upkeep;

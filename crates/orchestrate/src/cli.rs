@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli_verbs::{Goal, Init};
+use crate::cli_verbs::{Goal, Handover, Init, Polish, Restructure, RunPlan, StressPlan};
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -46,6 +46,16 @@ pub(crate) enum Verb {
     Run(Box<Run>),
     /// Set a goal that outlives a run, and work on it until it is reached.
     Goal(Goal),
+    /// Work through a written plan, and keep its ticks and its status true.
+    RunPlan(RunPlan),
+    /// Draft a plan, have it criticised from four angles, and write its final form to a file.
+    StressPlan(StressPlan),
+    /// Change the form of code and not what it does: the same checks before and after.
+    Restructure(Restructure),
+    /// Clean up what changed on this branch, and nothing else.
+    Polish(Polish),
+    /// Print a brief for whoever takes over.
+    Handover(Handover),
     /// Go on with a run that was halted, interrupted, killed, or that lacked a server.
     Resume(Resume),
     /// Say which runs there are and how far each task is.

@@ -1,6 +1,9 @@
 //! The command lines of the verbs that live long or prepare work.
 
-use clap::{Args, Subcommand};
+use std::time::Duration;
+
+use baton_cli::parse_duration;
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::core::role_model::{self, RoleModel};
 
@@ -61,4 +64,121 @@ pub(crate) struct GoalRun {
     /// We are the one in the background.
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub(crate) detached: bool,
+}
+
+/// `orchestrate run-plan`.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_PLAN)]
+pub(crate) struct RunPlan {
+    /// The plan, as in `checkout` for .orchestrator/plans/checkout.md [default: the one under way, else the only one with something left to do].
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print what would be worked on, as a plan/1 document, and start nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Workers at once, 1 to 8 [default: the configuration's, else 2].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) max_parallel: Option<u32>,
+    /// How long to wait for another run in this repository.
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    pub(crate) wait: Duration,
+    /// Start from the last commit although there are uncommitted changes.
+    #[arg(long)]
+    pub(crate) allow_dirty: bool,
+}
+
+const RUN_PLAN: &str = "\
+A plan is Markdown, with its steps as checkboxes or as headings called Task or Step:
+
+  ---
+  verify: make test            # for steps that name no check of their own
+  order: any                   # steps wait only for what they name [default: as written]
+  ---
+  # Rate limiting
+  - [x] Add the limiter
+    files: src/limit.rs
+    verify: `cargo test limit`
+  - [ ] Use it in the API
+    files: src/api/**
+    depends: 1                 # a number, a title, `previous`, `all` or `none`
+
+A step is ticked when its work is checked and integrated; a step that fails pauses the plan, and what
+is done by then reaches the branch. The same command goes on where it stopped.
+
+Exit codes: 0 complete; 1 a step failed; 2 the plan cannot be worked on; 3 needs a person (halted,
+budget spent, review); 69 no server; 75 no slot, or another run works here.
+
+Examples:
+  orchestrate run-plan
+  orchestrate run-plan checkout --max-parallel 4
+  orchestrate run-plan checkout --dry-run --text";
+
+/// `orchestrate handover`.
+#[derive(Debug, Args)]
+pub(crate) struct Handover {
+    /// What the next one should look at first, in plain words.
+    #[arg(value_name = "FOCUS")]
+    pub(crate) focus: Vec<String>,
+}
+
+/// `orchestrate stress-plan`.
+#[derive(Debug, Args)]
+pub(crate) struct StressPlan {
+    /// What is to be planned, in plain words.
+    #[arg(value_name = "GOAL", required = true)]
+    pub(crate) goal: Vec<String>,
+}
+
+/// `orchestrate polish`.
+#[derive(Debug, Args)]
+pub(crate) struct Polish {
+    /// Only these of the changed files (a folder means all in it).
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+    /// What counts as changed: since this commit or branch [default: where this branch left the main one].
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) since: Option<String>,
+    /// What must pass before and after (repeatable) [default: the repository's own checks].
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) verify: Vec<String>,
+}
+
+/// `orchestrate restructure`.
+#[derive(Debug, Args)]
+pub(crate) struct Restructure {
+    /// The file or folder.
+    #[arg(value_name = "PATH")]
+    pub(crate) target: String,
+    /// Which files may be changed.
+    #[arg(long, value_enum, default_value = "file")]
+    pub(crate) scope: Reach,
+    /// How much may change inside them.
+    #[arg(long, value_enum, default_value = "conservative")]
+    pub(crate) risk: Risk,
+    /// What must pass before and after (repeatable) [default: the repository's own checks].
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) verify: Vec<String>,
+    /// What is to become of it, in plain words.
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) aim: Option<String>,
+}
+
+/// Which files a restructuring may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reach {
+    /// The file itself.
+    File,
+    /// Its folder, with all below.
+    Module,
+    /// Everything.
+    Project,
+}
+
+/// How much a restructuring may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Risk {
+    /// No public name changes.
+    Conservative,
+    /// Public names may change where all uses are changed too.
+    Broad,
 }

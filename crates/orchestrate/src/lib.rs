@@ -38,6 +38,11 @@ fn dispatch(cli: Cli, output: &Output) -> Result<Exit, Failure> {
     match cli.verb {
         Verb::Run(run) => verbs::run::run(&run, output),
         Verb::Goal(goal) => verbs::goal::goal(&goal, output),
+        Verb::RunPlan(plan) => verbs::run_plan::run_plan(&plan, output),
+        Verb::StressPlan(plan) => verbs::stress_plan::stress_plan(&plan, output),
+        Verb::Restructure(cli) => verbs::restructure::restructure(&cli, output),
+        Verb::Polish(polish) => verbs::polish::polish(&polish, output),
+        Verb::Handover(handover) => verbs::handover::handover(&handover, output),
         Verb::Resume(resume) => verbs::resume::resume(&resume, output),
         Verb::Status(status) => verbs::status::status(&status, output),
         Verb::Show(show) => verbs::show::show(&show, output),

@@ -4,6 +4,7 @@
 //! and writes what came of them into the journal; after a crash the same fold gives the same state.
 
 pub(crate) mod activity;
+pub(crate) mod api_surface;
 pub(crate) mod budget;
 pub(crate) mod closing;
 pub(crate) mod commit_message;
@@ -14,6 +15,7 @@ pub(crate) mod fallback;
 pub(crate) mod gate;
 pub(crate) mod glob_overlap;
 pub(crate) mod goal;
+pub(crate) mod handover;
 pub(crate) mod html;
 pub(crate) mod init_file;
 pub(crate) mod job;
@@ -22,6 +24,7 @@ pub(crate) mod names;
 pub(crate) mod outcome;
 pub(crate) mod placing;
 pub(crate) mod plan_check;
+pub(crate) mod plan_file;
 pub(crate) mod planner_answer;
 pub(crate) mod questions;
 pub(crate) mod record;
@@ -29,6 +32,7 @@ pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod role_model;
 pub(crate) mod state;
+pub(crate) mod stress;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod verify_check;

@@ -1,6 +1,8 @@
 //! The thin shell: files, processes, git, the clock. It performs what the core decides.
 
 pub(crate) mod acts;
+pub(crate) mod ask;
+pub(crate) mod baseline;
 pub(crate) mod context;
 pub(crate) mod desk;
 pub(crate) mod detached;
@@ -18,6 +20,8 @@ pub(crate) mod layout;
 pub(crate) mod lock;
 pub(crate) mod loops;
 mod placement;
+pub(crate) mod plan_run;
+pub(crate) mod plan_store;
 pub(crate) mod planning;
 pub(crate) mod preflight;
 pub(crate) mod progress;

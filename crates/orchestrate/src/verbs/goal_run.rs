@@ -244,7 +244,7 @@ impl Loop<'_> {
             .map(|text| text.chars().take(6_000).collect());
         prompts::Facts {
             commits: goal_facts::commits(&desk.root, goal.start.as_deref(), &desk.signals),
-            plans: plans::lines(&desk.layout),
+            plans: plans::lines(&desk.layout, &desk.common_dir),
             last,
         }
     }

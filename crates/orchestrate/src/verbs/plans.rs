@@ -1,12 +1,23 @@
 //! The written plans of a repository, in a line each.
 
-use crate::shell::goal_facts::plan_files;
-use crate::shell::layout::Layout;
+use std::path::Path;
 
-/// The plans' names.
-pub(crate) fn lines(layout: &Layout) -> Vec<String> {
-    let names = plan_files(&layout.plans()).into_iter();
-    names
-        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+use crate::shell::layout::Layout;
+use crate::shell::plan_store;
+
+/// Each plan and how far it is.
+pub(crate) fn lines(layout: &Layout, git_dir: &Path) -> Vec<String> {
+    plan_store::all(layout, git_dir)
+        .into_iter()
+        .map(|(stored, plan)| match plan {
+            Ok(plan) => format!(
+                ".orchestrator/plans/{}.md: {} of {} steps done{}",
+                stored.name,
+                plan.done(),
+                plan.steps.len(),
+                plan.status.map(|s| format!(", {s}")).unwrap_or_default()
+            ),
+            Err(failure) => failure.message,
+        })
         .collect()
 }
