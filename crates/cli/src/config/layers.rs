@@ -110,12 +110,12 @@ pub(crate) fn remove_untrusted(table: &mut Table) -> Vec<String> {
         }
     }
     for (section, keys) in [
-        ("run", ["launcher"]),
-        ("worktree", ["setup"]),
-        ("slots", ["directory"]),
+        ("run", &["launcher"][..]),
+        ("worktree", &["setup"]),
+        ("slots", &["directory", "store"]),
     ] {
         if let Some(Value::Table(section_table)) = table.get_mut(section) {
-            take(section_table, section, &keys);
+            take(section_table, section, keys);
         }
     }
     removed

@@ -430,4 +430,6 @@ pub struct TraceConfig {
 pub struct SlotsConfig {
     /// The folder of the slot files; none: see `slot-lock --help`.
     pub directory: Option<PathBuf>,
+    /// The store of several hosts (`etcd://HOST:PORT,…/PREFIX`) that is used instead of the folder.
+    pub store: Option<String>,
 }
