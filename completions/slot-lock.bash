@@ -53,7 +53,7 @@ _slot__lock() {
 
     case "${cmd}" in
         slot__lock)
-            opts="-v -q -h -V --slots --key --provider --candidates --on-unknown --prefer --ignore-server --reserve-interactive --tokens --allow-network-fs --wait --class --report --max-hold --exec --nested --json --text --verbose --quiet --schema --help --version status acquire renew release help"
+            opts="-v -q -h -V --slots --key --provider --candidates --on-unknown --prefer --ignore-server --reserve-interactive --tokens --allow-network-fs --store --on-unavailable --wait --class --report --max-hold --on-lost --exec --nested --json --text --verbose --quiet --schema --help --version status acquire renew release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -91,6 +91,14 @@ _slot__lock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-unavailable)
+                    COMPREPLY=($(compgen -W "fail local" -- "${cur}"))
+                    return 0
+                    ;;
                 --wait)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -107,6 +115,10 @@ _slot__lock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --on-lost)
+                    COMPREPLY=($(compgen -W "warn end" -- "${cur}"))
+                    return 0
+                    ;;
                 --nested)
                     COMPREPLY=($(compgen -W "share refuse queue" -- "${cur}"))
                     return 0
@@ -119,7 +131,7 @@ _slot__lock() {
             return 0
             ;;
         slot__subcmd__lock__subcmd__acquire)
-            opts="-h -v -q --slots --key --provider --candidates --on-unknown --prefer --ignore-server --reserve-interactive --tokens --wait --class --report --ttl --holder-pid --until-eof --help --allow-network-fs --json --text --verbose --quiet"
+            opts="-h -v -q --slots --key --provider --candidates --on-unknown --prefer --ignore-server --reserve-interactive --tokens --wait --class --report --ttl --holder-pid --until-eof --help --allow-network-fs --store --on-unavailable --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -175,6 +187,14 @@ _slot__lock() {
                     ;;
                 --holder-pid)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-unavailable)
+                    COMPREPLY=($(compgen -W "fail local" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -269,12 +289,20 @@ _slot__lock() {
             return 0
             ;;
         slot__subcmd__lock__subcmd__release)
-            opts="-h -v -q --help --allow-network-fs --json --text --verbose --quiet"
+            opts="-h -v -q --help --allow-network-fs --store --on-unavailable --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-unavailable)
+                    COMPREPLY=($(compgen -W "fail local" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -283,7 +311,7 @@ _slot__lock() {
             return 0
             ;;
         slot__subcmd__lock__subcmd__renew)
-            opts="-h -v -q --ttl --help --allow-network-fs --json --text --verbose --quiet"
+            opts="-h -v -q --ttl --help --allow-network-fs --store --on-unavailable --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -291,6 +319,14 @@ _slot__lock() {
             case "${prev}" in
                 --ttl)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-unavailable)
+                    COMPREPLY=($(compgen -W "fail local" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -301,12 +337,20 @@ _slot__lock() {
             return 0
             ;;
         slot__subcmd__lock__subcmd__status)
-            opts="-h -v -q --watch --server --help --allow-network-fs --json --text --verbose --quiet"
+            opts="-h -v -q --watch --server --help --allow-network-fs --store --on-unavailable --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-unavailable)
+                    COMPREPLY=($(compgen -W "fail local" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -4,6 +4,12 @@ mod support;
 
 #[path = "slot-lock/choosing.rs"]
 mod choosing;
+#[path = "slot-lock/cluster.rs"]
+mod cluster;
+#[path = "slot-lock/etcd.rs"]
+mod etcd;
+#[path = "slot-lock/flags.rs"]
+mod flags;
 #[path = "slot-lock/holding.rs"]
 mod holding;
 #[path = "slot-lock/kit.rs"]

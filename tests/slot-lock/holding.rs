@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::kit::{Holder, SOON, Slots, children, cmdline, descriptors_below, is_alive};
+use crate::kit::{Holder, SOON, Slots, children, descriptors_below, is_alive};
 use crate::support::eventually;
 
 const ONE: [&str; 4] = ["--key", "k", "--slots", "1"];
@@ -329,15 +329,61 @@ fn below_a_holder_of_the_same_slots_its_slot_is_shared() {
 fn the_keeper_is_hidden_and_small() {
     let slots = Slots::new();
     let holder = slots.hold(&ONE);
-    let keepers = children(holder.child.id())
-        .into_iter()
-        .filter(|c| cmdline(*c).contains("__keeper"));
-    assert_eq!(keepers.count(), 1);
     let keeper = holder.keeper_pid().as_raw_nonzero();
+    assert_eq!(
+        children(holder.child.id()).len(),
+        2,
+        "the command and one keeper"
+    );
     let environment = fs::read(format!("/proc/{keeper}/environ")).unwrap();
     assert!(
         environment.is_empty(),
         "no key is kept in the keeper's environment"
     );
     holder.finish();
+}
+
+#[test]
+fn a_removed_or_replaced_slot_file_is_found_again_by_its_second_name() {
+    let slots = Slots::new();
+    // The holder lives where the others cannot see it, so only the files can tell of it.
+    let mut command = std::process::Command::new("unshare");
+    command
+        .args(["--pid", "--fork", "--mount-proc"])
+        .arg(crate::support::tool_path("slot-lock"))
+        .args(ONE)
+        .args(["--", "sh", "-c", "echo up; read x"])
+        .env("BATON_LOCK_DIR", slots.directory())
+        .env("HOME", slots.home.path());
+    let possible = std::process::Command::new("unshare")
+        .args(["--pid", "--fork", "--mount-proc", "true"])
+        .status();
+    if !possible.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: needs unshare(1) and the right to make a PID namespace");
+        return;
+    }
+    let mut holder = Holder::launch(command);
+    assert_eq!(holder.line(), "up");
+    // The takers live in a namespace of their own as well.
+    let try_once = || {
+        let mut command = std::process::Command::new("unshare");
+        command
+            .args(["--pid", "--fork", "--mount-proc"])
+            .arg(crate::support::tool_path("slot-lock"))
+            .args(ONE)
+            .args(["--wait", "0", "-q", "--", "true"])
+            .env("BATON_LOCK_DIR", slots.directory())
+            .env("HOME", slots.home.path());
+        command.status().unwrap().code()
+    };
+    fs::remove_file(slots.file("slot-0")).unwrap();
+    assert_eq!(try_once(), Some(75), "removed");
+    assert_eq!(try_once(), Some(75), "removed, and asked again");
+    fs::write(slots.file("new"), "").unwrap();
+    fs::rename(slots.file("new"), slots.file("slot-0")).unwrap();
+    assert_eq!(try_once(), Some(75), "replaced");
+    assert_eq!(try_once(), Some(75), "replaced, and asked again");
+    holder.finish();
+    assert_eq!(try_once(), Some(0));
+    assert_eq!(slots.try_once("1"), 0);
 }

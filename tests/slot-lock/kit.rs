@@ -14,14 +14,41 @@ use crate::support::{Home, Run, eventually};
 /// Long enough for anything that should happen at once on a loaded machine.
 pub const SOON: Duration = Duration::from_secs(20);
 
+/// The store this run of the suite is about, where it is not the local one; each test has a part of
+/// it for itself.
+pub const STORE: &str = "BATON_TEST_STORE";
+
 /// A home with a directory of slot files and one key, `k`.
 pub struct Slots {
     pub home: Home,
+    store: Option<String>,
 }
 
 impl Slots {
     pub fn new() -> Self {
-        Self { home: Home::new() }
+        let home = Home::new();
+        let store = std::env::var(STORE).ok();
+        let store = store.map(|root| {
+            let part = home.path().file_name().unwrap().to_str().unwrap();
+            format!("{root}/{}?ttl=3s", part.trim_start_matches('.'))
+        });
+        Self { home, store }
+    }
+
+    /// One more host of a cluster: a home of its own, and the same slots.
+    pub fn on(store: &str) -> Self {
+        Self {
+            home: Home::new(),
+            store: Some(store.to_owned()),
+        }
+    }
+
+    /// What answers name as the place of the slots.
+    pub fn place(&self) -> String {
+        match &self.store {
+            Some(store) => store.split('?').next().unwrap().to_owned(),
+            None => self.directory().to_str().unwrap().to_owned(),
+        }
     }
 
     /// The directory of slot files.
@@ -36,9 +63,12 @@ impl Slots {
 
     /// `slot-lock` with these words, in this directory.
     pub fn run(&self, words: &[&str]) -> Run {
-        Run::tool("slot-lock", &self.home)
-            .env("BATON_LOCK_DIR", self.directory())
-            .args(words)
+        let run = Run::tool("slot-lock", &self.home).env("BATON_LOCK_DIR", self.directory());
+        let run = match &self.store {
+            Some(store) => run.env("BATON_STORE", store),
+            None => run,
+        };
+        run.args(words)
     }
 
     /// One try to take a slot of `k` and run `true`: 0 or 75.
@@ -114,6 +144,12 @@ impl Holder {
         line.trim_end().to_owned()
     }
 
+    /// Sends the command a line.
+    pub fn tell(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -126,6 +162,11 @@ impl Holder {
     pub fn finish(mut self) -> ExitStatus {
         drop(self.stdin.take().unwrap().write_all(b"\n"));
         self.child.wait().unwrap()
+    }
+
+    /// Closes the command's stdin, which ends it.
+    pub fn close(&mut self) {
+        self.stdin = None;
     }
 
     /// Closes the command's stdin and waits for whatever is left of slot-lock.
@@ -146,9 +187,11 @@ impl Holder {
     /// The list of children is only right while none of them starts or ends.
     fn child_where(&self, is_it: impl Fn(&str) -> bool) -> Pid {
         eventually("the child", SOON, || {
+            let own = cmdline(self.child.id());
             let found = children(self.child.id()).into_iter().find(|child| {
                 let words = cmdline(*child);
-                !words.is_empty() && is_it(&words)
+                // A child that has not become its program yet has our own words.
+                !words.is_empty() && words != own && is_it(&words)
             });
             Pid::from_raw(i32::try_from(found?).unwrap())
         })

@@ -31,7 +31,7 @@ fn a_lease_is_held_without_a_process_of_ours_and_given_back_by_its_token() {
     let slots = Slots::new();
     let document = acquire(&slots, &[]);
     assert_eq!(document["acquired"], true);
-    assert_eq!(document["directory"], slots.directory().to_str().unwrap());
+    assert_eq!(document["directory"], slots.place());
     assert!(
         document["expires_at"].is_string(),
         "never for ever: {document}"

@@ -1,6 +1,7 @@
 //! Where slot files are, and who may use them.
 
 use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
@@ -252,12 +253,9 @@ fn l17_that_locks_hold_on_one_host_is_told() {
     let home = Home::new();
     let help = Run::tool("slot-lock", &home).arg("--help").run().code(0);
     let words: Vec<&str> = help.stdout.split_whitespace().collect();
-    assert!(
-        words
-            .join(" ")
-            .contains("--allow-network-fs Use a directory on a network file system")
-    );
-    assert!(words.join(" ").contains("hold on one host only"));
+    let said =
+        "--allow-network-fs Allow a network file system, whose locks may hold on one host only";
+    assert!(words.join(" ").contains(said));
 }
 
 #[test]
@@ -289,4 +287,134 @@ fn a_watched_status_tells_each_change() {
     watching.signal(rustix::process::Signal::INT);
     assert_eq!(watching.wait().code(), Some(130));
     holder.finish();
+}
+
+#[test]
+fn a_directory_that_would_be_another_for_everybody_is_refused() {
+    let slots = Slots::new();
+    let run = |value: &std::ffi::OsStr| {
+        let mut command = slots.run(&TRY).command();
+        command.env("BATON_LOCK_DIR", value);
+        command.output().unwrap()
+    };
+    for (value, said) in [
+        (&b"locks"[..], "absolute"),
+        (b"./locks", "absolute"),
+        (b"~/locks", "absolute"),
+        (b"/tmp/\xff", "UTF-8"),
+    ] {
+        let output = run(std::ffi::OsStr::from_bytes(value));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(78), "{stderr}");
+        assert!(
+            stderr.contains(said) && stderr.contains("BATON_LOCK_DIR"),
+            "{stderr}"
+        );
+    }
+    assert_eq!(fs::read_dir(slots.home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn without_a_home_variable_the_users_own_home_is_used() {
+    let slots = Slots::new();
+    let mut command = slots.run(&["status"]).command();
+    command.env_remove("HOME").env_remove("BATON_LOCK_DIR");
+    command.env_remove("XDG_STATE_HOME");
+    let output = command.output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let document: serde_json::Value = serde_json::from_str(stdout.lines().next().unwrap()).unwrap();
+    let passwd = fs::read_to_string("/etc/passwd").unwrap();
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let line = passwd.lines().find(|l| l.split(':').nth(2) == Some(&uid));
+    match line.and_then(|l| l.split(':').nth(5)) {
+        Some(home) => assert_eq!(
+            document["directory"],
+            format!("{home}/.local/state/baton/slots")
+        ),
+        None => assert_eq!(output.status.code(), Some(78)),
+    }
+}
+
+/// A FUSE mount, unmounted on drop; none (said aloud) where that is not possible.
+struct Fuse(std::path::PathBuf);
+
+impl Fuse {
+    fn mount(home: &Home) -> Option<Self> {
+        let (from, to) = (home.path().join("from"), home.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        fs::create_dir(&to).unwrap();
+        let mounted = std::process::Command::new("bindfs")
+            .args([&from, &to])
+            .status();
+        if mounted.is_ok_and(|status| status.success()) {
+            return Some(Self(to));
+        }
+        eprintln!("skipped: needs bindfs and the right to mount with it");
+        None
+    }
+}
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        for tool in [&["fusermount3", "-uz"], &["umount", "-l"]] {
+            let ended = std::process::Command::new(tool[0])
+                .arg(tool[1])
+                .arg(&self.0)
+                .status();
+            if ended.is_ok_and(|status| status.success()) {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn l15_a_file_system_whose_locks_may_be_local_is_refused_unless_allowed() {
+    let home = Home::new();
+    let Some(mount) = Fuse::mount(&home) else {
+        return;
+    };
+    let directory = mount.0.join("slots");
+    let run = |words: &[&str]| {
+        let run = Run::tool("slot-lock", &home).env("BATON_LOCK_DIR", &directory);
+        run.args(words).run()
+    };
+    run(&TRY)
+        .code(78)
+        .stderr_has("FUSE")
+        .stderr_has("--allow-network-fs");
+    assert!(!directory.exists(), "nothing is left behind");
+    let allowed: Vec<&str> = ["--allow-network-fs"].into_iter().chain(TRY).collect();
+    run(&allowed).code(0);
+    // The locks do hold among the processes of this host.
+    let words = [
+        "--allow-network-fs",
+        "--key",
+        "k",
+        "--slots",
+        "1",
+        "--",
+        "sh",
+        "-c",
+    ];
+    let held = Run::tool("slot-lock", &home)
+        .env("BATON_LOCK_DIR", &directory)
+        .args(words)
+        .arg("echo up; read x");
+    let holder = crate::kit::Holder::start(&held);
+    run(&allowed).code(75);
+    holder.finish();
+    run(&allowed).code(0);
+}
+
+#[test]
+fn the_slots_of_a_very_long_key_are_listed_and_released() {
+    let slots = Slots::new();
+    let key = "é".repeat(300);
+    let ended = slots.run(&["acquire", "--slots", "1", "--key", &key]).run();
+    let token = ended.code(0).json()["token"].as_str().unwrap().to_owned();
+    let listed = slots.run(&["status"]).run().json();
+    assert_eq!(listed["keys"][0]["held"].as_array().unwrap().len(), 1);
+    slots.run(&["release", &token]).run().code(0);
+    slots.run(&["status", &key]).run().code(0);
 }

@@ -47,12 +47,12 @@ fn a_wait_is_bounded_and_says_who_is_in_the_way() {
         .stderr_has("no slot within 1s 500ms");
     ended
         .stderr_has(&format!("pid {pid}"))
-        .stderr_has(slots.directory().to_str().unwrap());
+        .stderr_has(&slots.place());
     let document: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
     assert_eq!(document["acquired"], false);
     assert_eq!(document["holder"]["pid"], pid);
-    assert_eq!(document["directory"], slots.directory().to_str().unwrap());
+    assert_eq!(document["directory"], slots.place());
     assert!(document["waited_ms"].as_u64().unwrap() >= 1500);
     holder.finish();
 }

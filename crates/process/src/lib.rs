@@ -40,6 +40,6 @@ pub use group::Leftover;
 pub use identity::Identity;
 pub use lines::{Lines, NextLine};
 pub use outcome::{Outcome, SpawnError};
-pub use preexec::close_descriptors_on_exec;
+pub use preexec::{close_descriptors_on_exec, split};
 pub use replace::exec;
 pub use sibling::sibling;

@@ -10,6 +10,7 @@ use baton_protocol::{Exit, HolderLife, Reservation, SchemaTag, SlotClass, Timest
 use crate::answer::{granted, line};
 use crate::cli::{Acquire, HolderPid, Place, Release, Renew};
 use crate::clock::boot_ms;
+use crate::etcd::Lost;
 use crate::identity::Identity;
 use crate::session::Session;
 use crate::store::{Ask, Held, Released, Store, Terms};
@@ -18,16 +19,26 @@ use crate::target::Settings;
 /// Without an end of its own a lease ends after this.
 const DEFAULT_TTL: Duration = Duration::from_secs(3600);
 
+/// How often a slot that may be lost is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
 /// `slot-lock acquire`.
 pub(crate) fn acquire(
     options: &Acquire,
-    place: Place,
+    place: &Place,
     output: &Output,
     settings: Settings,
 ) -> Result<Exit, Failure> {
     let holder = options.holder_pid.map(HolderPid::resolve).transpose();
     let holder = holder.map_err(Failure::usage)?;
-    let mut session = Session::open(&options.target, &options.waiting, place, output, settings)?;
+    let mut session = Session::open(
+        &options.target,
+        &options.waiting,
+        place,
+        Lost::default(),
+        output,
+        settings,
+    )?;
     session.acquire(options, holder)
 }
 
@@ -91,7 +102,13 @@ impl Session<'_> {
         loop {
             let left = expires_ms.map(|at| Duration::from_millis(at.saturating_sub(boot_ms())));
             let stdin = std::io::stdin();
-            self.waker.sleep(Some(stdin.as_fd()), left);
+            let care = held.care();
+            for note in &care.notes {
+                self.output.note(note);
+            }
+            let pause = care.look_again.then_some(LOOK_AGAIN);
+            let pause = left.into_iter().chain(pause).min();
+            self.waker.sleep(Some(stdin.as_fd()), pause);
             if let Some(signal) = self.signals.ending() {
                 held.release();
                 return Err(Failure::interrupted(signal));

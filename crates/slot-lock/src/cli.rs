@@ -8,6 +8,7 @@ use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use baton_protocol::SlotClass;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::etcd::{Address, Lost};
 use crate::key::Key;
 use crate::nested::Nested;
 
@@ -26,6 +27,7 @@ Examples:
   slot-lock --key gpu0 --slots 1 --wait 0 -- make bench || echo 'busy'
   exec 9> >(slot-lock acquire --until-eof --report r.json)  # 9 closed: given back
   id=$(slot-lock acquire --ttl 10m | jq -r .token); …; slot-lock release \"$id\"
+  slot-lock --store etcd://10.0.0.5,10.0.0.6/baton --slots 2 -- make agents  # several hosts
   slot-lock status
 
 Slots are files in $BATON_LOCK_DIR, else ${XDG_STATE_HOME:-~/.local/state}/baton/slots, locked by
@@ -69,7 +71,7 @@ impl HasCommon for Cli {
 pub(crate) enum Verb {
     /// Say who holds which slot since when, and who waits.
     Status(Status),
-    /// Take a slot without a command: for a script that holds it, or a keeper with a time to live.
+    /// Take a slot without a command: for a script that holds it, or with a time to live.
     Acquire(Acquire),
     /// Set a new end for a slot taken by `acquire`; exit 1 when it is lost.
     Renew(Renew),
@@ -84,7 +86,7 @@ pub(crate) struct Target {
     /// How many slots there are [default: the configuration's, else the last number used, else 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_SLOTS))]
     pub(crate) slots: Option<u32>,
-    /// Count by this name or base URL instead of the default provider's address.
+    /// Count by this name or URL instead of the provider's address.
     #[arg(long, value_name = "KEY", value_parser = Key::parse, conflicts_with = "provider")]
     pub(crate) key: Option<Key>,
     /// The configured provider to take a slot of [default: the first].
@@ -112,21 +114,42 @@ pub(crate) struct Target {
     /// Do not ask the servers again what they work on for others.
     #[arg(long, requires = "candidates")]
     pub(crate) ignore_server: bool,
-    /// Slots kept free for class interactive [default: the configuration's].
+    /// Slots kept free for class interactive [default: as configured].
     #[arg(long, value_name = "N")]
     pub(crate) reserve_interactive: Option<u32>,
-    /// Reserve this many tokens of the server's pool as well (with --candidates).
+    /// Reserve this many tokens of the server's pool as well.
     #[arg(long, value_name = "N", value_parser = parse_size, requires = "candidates")]
     pub(crate) tokens: Option<u64>,
 }
 
 /// Where the slot files are.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Where")]
 pub(crate) struct Place {
-    /// Use a directory on a network file system, though its locks may hold on one host only.
+    /// Allow a network file system, whose locks may hold on one host only.
     #[arg(long, global = true)]
     pub(crate) allow_network_fs: bool,
+    /// Count for several hosts, in etcd://HOST:PORT[,HOST:PORT]/PREFIX.
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) store: Option<Address>,
+    /// Without that cluster at the start: fail (69), or local.
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "fail",
+        global = true,
+        hide_possible_values = true
+    )]
+    pub(crate) on_unavailable: OnUnavailable,
+}
+
+/// What to do without the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnUnavailable {
+    /// Exit 69.
+    Fail,
+    /// Use the slot files of this host, and say so.
+    Local,
 }
 
 /// How the slot is waited for.
@@ -139,7 +162,7 @@ pub(crate) struct Waiting {
     /// Who is served first: interactive, worker or batch.
     #[arg(long, value_name = "CLASS", default_value = "worker", value_parser = parse_class)]
     pub(crate) class: SlotClass,
-    /// Write the reservation/1 document here: what was reserved, or who is in the way.
+    /// Write the reservation/1 here: what was reserved, or who is in the way.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -151,6 +174,14 @@ pub(crate) struct Running {
     /// End the command after this long (TERM, KILL 5 s later) and exit 124.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) max_hold: Option<Duration>,
+    /// With --store, when the slot is lost: warn and go on, or end the command (75).
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "warn",
+        hide_possible_values = true
+    )]
+    pub(crate) on_lost: Lost,
     /// Become the command instead of waiting for it.
     #[arg(long)]
     pub(crate) exec: bool,

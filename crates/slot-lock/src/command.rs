@@ -16,6 +16,7 @@ use crate::ending::{self, GRACE};
 use crate::environment::Change;
 use crate::keeper::Limit;
 use crate::signals::{Signals, is_from_terminal, named};
+use crate::store::{Care, End};
 use crate::waker::Waker;
 
 /// How often the end is looked for where the kernel does not tell it.
@@ -52,7 +53,16 @@ pub(crate) struct Supervision<'a> {
     pub(crate) signals: &'a Signals,
     /// When it is ended.
     pub(crate) limit: Option<Limit>,
+    /// It leads a process group of its own.
+    pub(crate) has_group: bool,
+    /// What there is to know of its slot.
+    pub(crate) care: &'a dyn Fn() -> Care,
+    /// Tells people.
+    pub(crate) tell: &'a dyn Fn(&str),
 }
+
+/// How often a slot that may be lost is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 impl Supervision<'_> {
     /// Waits for the command, passing signals on. It is ended when its time is over.
@@ -61,20 +71,33 @@ impl Supervision<'_> {
         // Without a pidfd (an old kernel) the end is looked for.
         let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let mut stage = Stage::Running;
+        let mut is_lost = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(match stage {
                     Stage::Running => exit_of(status),
+                    Stage::Asked(_) | Stage::Killed if is_lost => Exit::TryAgain,
                     Stage::Asked(_) | Stage::Killed => Exit::TimeLimit,
                 });
             }
             for signal in self.signals.take() {
                 self.pass_on(signal);
             }
-            stage = self.enforce(stage);
+            let care = (self.care)();
+            for note in &care.notes {
+                (self.tell)(note);
+            }
+            let now = boot_ms();
+            is_lost |= matches!(stage, Stage::Running)
+                && care.end.is_some_and(|end| now >= end.term_ms)
+                && self.limit.is_none_or(|limit| now < limit.deadline_ms);
+            stage = self.enforce(stage, care.end);
             let mut pause = stage
-                .next_ms(self.limit)
+                .next_ms(self.limit, care.end)
                 .map(|at| Duration::from_millis(at.saturating_sub(boot_ms()).saturating_add(1)));
+            if care.look_again {
+                pause = Some(pause.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN));
+            }
             if ended.is_none() {
                 pause = Some(POLL);
             }
@@ -83,13 +106,12 @@ impl Supervision<'_> {
     }
 
     fn pass_on(&self, number: i32) {
-        let has_group = self.limit.is_some_and(|limit| limit.has_group);
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let (Some(pid), Some(signal)) = (pid, named(number)) else {
             return;
         };
         // It is not reaped yet, so the number is still its own.
-        if has_group {
+        if self.has_group {
             let _ = kill_process_group(pid, signal);
         } else if !is_from_terminal(number) {
             let _ = kill_process(pid, signal);
@@ -97,16 +119,14 @@ impl Supervision<'_> {
     }
 
     /// TERM when the time is over, KILL after a grace.
-    fn enforce(&self, stage: Stage) -> Stage {
-        let (Some(limit), Some(at)) = (self.limit, stage.next_ms(self.limit)) else {
-            return stage;
-        };
-        if boot_ms() < at {
+    fn enforce(&self, stage: Stage, end: Option<End>) -> Stage {
+        let next = stage.next_ms(self.limit, end);
+        if next.is_none_or(|at| boot_ms() < at) {
             return stage;
         }
         let pid = i32::try_from(self.child.id()).unwrap_or(0);
         let kill = matches!(stage, Stage::Asked(_));
-        ending::send(pid, limit.has_group, kill);
+        ending::send(pid, self.has_group, kill);
         if kill {
             Stage::Killed
         } else {
@@ -126,13 +146,14 @@ enum Stage {
 
 impl Stage {
     /// When the next signal is due, in milliseconds since boot.
-    fn next_ms(self, limit: Option<Limit>) -> Option<u64> {
+    fn next_ms(self, limit: Option<Limit>, end: Option<End>) -> Option<u64> {
         let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
-        match self {
-            Self::Running => Some(limit?.deadline_ms),
-            Self::Asked(at) => Some(at.saturating_add(grace)),
-            Self::Killed => None,
-        }
+        let both = match self {
+            Self::Running => [limit.map(|l| l.deadline_ms), end.map(|e| e.term_ms)],
+            Self::Asked(at) => [Some(at.saturating_add(grace)), end.map(|e| e.kill_ms)],
+            Self::Killed => [None, None],
+        };
+        both.into_iter().flatten().min()
     }
 }
 

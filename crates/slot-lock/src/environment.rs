@@ -13,6 +13,17 @@ pub(crate) const HELD: &str = "BATON_SLOTS_HELD";
 /// The variables any OpenAI client reads its key from.
 const KEYS: [&str; 2] = ["OPENCODE_VLLM_API_KEY", "OPENAI_API_KEY"];
 
+/// Where the command may flag its requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Flag<'a> {
+    /// In this file.
+    At(&'a Path),
+    /// As the ancestor whose slot it runs in.
+    Ancestors,
+    /// Nowhere.
+    Nowhere,
+}
+
 /// What was chosen, as far as it is known.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chosen<'a> {
@@ -33,7 +44,8 @@ pub(crate) fn changes(
     chosen: &Chosen<'_>,
     slot: u32,
     token: &str,
-    flag_file: Option<&Path>,
+    fence: Option<u64>,
+    flag: Flag<'_>,
     held: &str,
 ) -> Vec<Change> {
     let text = |value: Option<&str>| value.map(str::to_owned);
@@ -45,9 +57,15 @@ pub(crate) fn changes(
         (TOKEN, Some(token.to_owned())),
         (HELD, Some(held.to_owned())),
     ];
-    // Below an ancestor's slot its own flag file goes on counting.
-    if let Some(file) = flag_file {
-        changes.push(("BATON_SLOT_FILE", file.to_str().map(str::to_owned)));
+    // Below an ancestor's slot its own flag file and fence go on counting.
+    let file = match flag {
+        Flag::At(file) => Some(file.to_str().map(str::to_owned)),
+        Flag::Nowhere => Some(None),
+        Flag::Ancestors => None,
+    };
+    if let Some(file) = file {
+        changes.push(("BATON_SLOT_FILE", file));
+        changes.push(("BATON_FENCE", fence.map(|n| n.to_string())));
     }
     if let (Some(url), false) = (chosen.base_url, chosen.is_environments) {
         changes.push(("OPENCODE_VLLM_BASE_URL", Some(url.api())));
@@ -65,7 +83,7 @@ mod tests {
 
     use baton_protocol::{BaseUrl, Secret};
 
-    use super::{Change, Chosen, changes};
+    use super::{Change, Chosen, Flag, changes};
 
     fn value<'a>(changes: &'a [Change], name: &str) -> Option<&'a Option<String>> {
         changes.iter().find(|(n, _)| *n == name).map(|(_, v)| v)
@@ -78,7 +96,7 @@ mod tests {
             base_url: Some(&url),
             ..Chosen::default()
         };
-        let changes = changes(&chosen, 0, "t", Some(Path::new("/f")), "");
+        let changes = changes(&chosen, 0, "t", None, Flag::At(Path::new("/f")), "");
         assert_eq!(value(&changes, "OPENAI_API_KEY"), Some(&None));
         let url = Some("http://box:1/v1".to_owned());
         assert_eq!(value(&changes, "OPENAI_BASE_URL"), Some(&url));
@@ -93,7 +111,7 @@ mod tests {
             context: Some(4096),
             ..Chosen::default()
         };
-        let changes = changes(&chosen, 1, "t", Some(Path::new("/f")), "");
+        let changes = changes(&chosen, 1, "t", None, Flag::At(Path::new("/f")), "");
         for (name, expected) in [
             ("OPENCODE_VLLM_API_KEY", "k"),
             ("OPENAI_API_KEY", "k"),
@@ -118,7 +136,7 @@ mod tests {
             is_environments: true,
             ..Chosen::default()
         };
-        let changes = changes(&chosen, 0, "t", Some(Path::new("/f")), "");
+        let changes = changes(&chosen, 0, "t", None, Flag::At(Path::new("/f")), "");
         assert_eq!(value(&changes, "OPENAI_API_KEY"), None);
         assert_eq!(value(&changes, "OPENAI_BASE_URL"), None);
     }

@@ -1,7 +1,5 @@
 //! `slot-lock … -- COMMAND`: choose, take or wait, hold, run, give back.
 
-use std::path::Path;
-
 use baton_cli::{Failure, Output};
 use baton_protocol::Exit;
 
@@ -10,7 +8,7 @@ use crate::candidate::Candidate;
 use crate::cli::Cli;
 use crate::clock::boot_ms;
 use crate::command::{self, Supervision, prepare, replace, start_failure};
-use crate::environment::{Change, Chosen, changes};
+use crate::environment::{Change, Chosen, Flag, changes};
 use crate::keeper::Limit;
 use crate::label::shorten;
 use crate::nested::{self, Nested};
@@ -20,7 +18,15 @@ use crate::target::Settings;
 
 /// Runs the command in a slot.
 pub(crate) fn hold(cli: &Cli, output: &Output, settings: Settings) -> Result<Exit, Failure> {
-    let session = Session::open(&cli.target, &cli.waiting, cli.place, output, settings)?;
+    let on_lost = cli.running.on_lost;
+    let session = Session::open(
+        &cli.target,
+        &cli.waiting,
+        &cli.place,
+        on_lost,
+        output,
+        settings,
+    )?;
     let mut hold = Hold { cli, session };
     if let Some(exit) = hold.below_an_ancestor()? {
         return Ok(exit);
@@ -61,7 +67,9 @@ impl Hold<'_> {
                 ancestor.slot
             ));
             // There is nothing to hold, so the command simply takes our place.
-            let variables = self.variables(candidate, ancestor.slot, &ancestor.token, None)?;
+            let token = ancestor.token.as_str();
+            let variables =
+                self.variables(candidate, ancestor.slot, token, None, Flag::Ancestors)?;
             return self.become_command(variables).map(Some);
         }
         Ok(None)
@@ -107,21 +115,24 @@ impl Hold<'_> {
         } = &self.session;
         let grant = held.grant();
         let candidate = &candidates[grant.want];
-        let flag_file = Some(grant.flag_file.as_path());
-        let variables = self.variables(candidate, grant.slot, &grant.token, flag_file)?;
+        let flag = grant.flag_file.as_deref().map_or(Flag::Nowhere, Flag::At);
+        let token = grant.token.as_str();
+        let variables = self.variables(candidate, grant.slot, token, grant.fence, flag)?;
         if self.cli.running.exec {
-            held.keep(true, self.limit(false))?;
+            held.keep(true, self.limit(false), false)?;
             held.watch(std::process::id())?;
             return self.become_command(variables);
         }
         let words = &self.cli.command;
         let mut command = prepare(words, variables).ok_or_else(|| Failure::usage("no command"))?;
+        let may_be_ended = self.cli.running.max_hold.is_some() || held.care().end.is_some();
         // At a terminal the command stays in our group, or it could not read from it.
-        let limit = self.limit(!command::owns_terminal());
-        if limit.is_some_and(|limit| limit.has_group) {
+        let has_group = may_be_ended && !command::owns_terminal();
+        let limit = self.limit(has_group);
+        if has_group {
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
         }
-        held.keep(false, limit)?;
+        held.keep(false, limit, has_group)?;
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(e) => {
@@ -139,13 +150,20 @@ impl Hold<'_> {
             waker,
             signals,
             limit,
+            has_group,
+            care: &|| held.care(),
+            tell: &|note| output.note(note),
         };
         let exit = supervision.run();
         held.release();
         let exit =
             exit.map_err(|e| Failure::internal(format!("cannot wait for the command: {e}")))?;
-        if exit == Exit::TimeLimit {
-            output.note("--max-hold is over: the command was ended");
+        match exit {
+            Exit::TimeLimit => output.note("--max-hold is over: the command was ended"),
+            Exit::TryAgain => {
+                output.note("the slot was lost: the command was ended (--on-lost end)");
+            }
+            _ => {}
         }
         Ok(exit)
     }
@@ -164,7 +182,8 @@ impl Hold<'_> {
         candidate: &Candidate,
         slot: u32,
         token: &str,
-        flag_file: Option<&Path>,
+        fence: Option<u64>,
+        flag: Flag<'_>,
     ) -> Result<Vec<Change>, Failure> {
         let settings = &self.session.settings;
         let is_environments = settings.is_environments(candidate);
@@ -182,10 +201,10 @@ impl Hold<'_> {
             is_environments,
         };
         let before = nested::variable(settings.env());
-        let held = match flag_file {
-            Some(_) => nested::extend(before, token, slot, &candidate.want.key),
-            None => before.to_owned(),
+        let held = match flag {
+            Flag::At(_) | Flag::Nowhere => nested::extend(before, token, slot, &candidate.want.key),
+            Flag::Ancestors => before.to_owned(),
         };
-        Ok(changes(&chosen, slot, token, flag_file, &held))
+        Ok(changes(&chosen, slot, token, fence, flag, &held))
     }
 }

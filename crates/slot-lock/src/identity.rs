@@ -4,6 +4,8 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
+use crate::procfs;
+
 /// A process's identity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
@@ -47,9 +49,9 @@ impl Identity {
     }
 
     fn of(process: &str) -> Option<Self> {
-        let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        let line = procfs::read(&format!("/proc/{process}/stat"))?;
         let (pid, _, start) = parse_stat(&line)?;
-        let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let boot_id = procfs::read("/proc/sys/kernel/random/boot_id")?;
         let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
         Some(Self {
             pid,
@@ -64,8 +66,8 @@ impl Identity {
         if self.boot_id != here.boot_id || self.pid_namespace != here.pid_namespace {
             return Life::Invisible;
         }
-        let line = fs::read_to_string(format!("/proc/{}/stat", self.pid));
-        match line.ok().as_deref().and_then(parse_stat) {
+        let line = procfs::read(&format!("/proc/{}/stat", self.pid));
+        match line.as_deref().and_then(parse_stat) {
             Some((_, letter, start)) if start == self.start => match letter {
                 'T' | 't' => Life::Stopped,
                 'Z' | 'X' => Life::Gone,

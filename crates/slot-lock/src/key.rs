@@ -1,5 +1,6 @@
 //! What slots are counted by: one key a model server.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use baton_protocol::BaseUrl;
@@ -15,8 +16,13 @@ pub(crate) struct Key(String);
 const LONGEST_NAME: usize = 200;
 
 impl Key {
-    /// The key of a server.
+    /// The key of a server. This machine is one server at a port, by whatever name it is called.
     pub(crate) fn of_server(url: &BaseUrl) -> Self {
+        const HERE: [&str; 5] = ["localhost", "::1", "0.0.0.0", "::", "ip6-localhost"];
+        if HERE.contains(&url.host()) {
+            let scheme = if url.is_tls() { "https" } else { "http" };
+            return Self(format!("{scheme}://127.0.0.1:{}", url.port()));
+        }
         Self(url.origin())
     }
 
@@ -29,12 +35,22 @@ impl Key {
         if text.contains('\0') || text.len() > 4096 {
             return Err("the key is longer than 4096 bytes or holds a NUL".into());
         }
-        // A base URL and its origin mean the same slots.
-        Ok(BaseUrl::parse(text).map_or_else(|_| Self(text.into()), |url| Self::of_server(&url)))
+        // A base URL and its origin mean the same slots. One with a mistake in it would silently
+        // count apart from everybody else's.
+        let start = text.get(..8).unwrap_or(text).to_ascii_lowercase();
+        let is_url = start.starts_with("http://") || start.starts_with("https://");
+        match BaseUrl::parse(text) {
+            Ok(url) => Ok(Self::of_server(&url)),
+            Err(wrong) if is_url => Err(wrong),
+            Err(_) => Ok(Self(text.into())),
+        }
     }
 
     /// The name of its folder: everything but letters, digits, `.`, `_` and `-` is percent-encoded.
     pub(crate) fn folder(&self) -> PathBuf {
+        if is_shortened(&self.0) {
+            return PathBuf::from(&self.0);
+        }
         let mut name = String::with_capacity(self.0.len() + 16);
         for (at, byte) in self.0.bytes().enumerate() {
             let plain = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -60,8 +76,11 @@ impl Key {
         PathBuf::from(name)
     }
 
-    /// The key a folder stands for; none for a shortened name.
+    /// The key a folder stands for. A shortened name stands for itself.
     pub(crate) fn from_folder(name: &str) -> Option<Self> {
+        if is_shortened(name) {
+            return Some(Self(name.into()));
+        }
         let mut bytes = Vec::with_capacity(name.len());
         let mut rest = name.as_bytes();
         while let Some((&first, tail)) = rest.split_first() {
@@ -82,8 +101,25 @@ impl Key {
 
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        // Another user's folder name must not steer the reader's terminal.
+        for c in self.0.chars() {
+            if c.is_control() {
+                write!(f, "{}", c.escape_default())?;
+            } else {
+                f.write_char(c)?;
+            }
+        }
+        Ok(())
     }
+}
+
+/// Whether it is the folder of a key that was too long for a file name.
+fn is_shortened(name: &str) -> bool {
+    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"%._-~".contains(&b);
+    name.len() == LONGEST_NAME
+        && name.bytes().all(plain)
+        && name.rsplit_once('~').is_some_and(|(_, hash)| is_hash(hash))
 }
 
 fn hex(digit: u8) -> char {
@@ -120,6 +156,35 @@ mod tests {
     }
 
     #[test]
+    fn l18_this_machine_is_one_server_by_whatever_name() {
+        for same in [
+            "http://localhost:8000",
+            "http://127.0.0.1:8000/v1",
+            "http://[::1]:8000",
+            "http://0.0.0.0:8000/",
+        ] {
+            assert_eq!(key(same).0, "http://127.0.0.1:8000", "{same}");
+        }
+        assert_eq!(key("https://localhost/v1").0, "https://127.0.0.1:443");
+        // Another address of the loopback network may be another server.
+        assert_eq!(key("http://127.0.0.2:8000").0, "http://127.0.0.2:8000");
+    }
+
+    #[test]
+    fn a_url_with_a_mistake_in_it_is_no_name() {
+        for bad in [
+            "http://h:99999",
+            "HTTP://user:secret@h:80/v1",
+            "https://",
+            "http://h/v1?x=1",
+            "http://b\u{fc}cher.de/v1",
+        ] {
+            assert!(Key::parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(key("httpbox").0, "httpbox");
+    }
+
+    #[test]
     fn a_folder_name_cannot_leave_the_directory() {
         assert_eq!(key("../../etc").folder().to_str(), Some("%2E.%2F..%2Fetc"));
         assert_eq!(key(".").folder().to_str(), Some("%2E"));
@@ -134,7 +199,14 @@ mod tests {
         let (a, b) = (key(&"é".repeat(300)), key(&"é".repeat(301)));
         assert!(a.folder().as_os_str().len() <= 255);
         assert_ne!(a.folder(), b.folder());
-        assert_eq!(Key::from_folder(a.folder().to_str().unwrap()), None);
+        // The folder's own name finds it again, or nobody could list or release what it holds.
+        let again = Key::from_folder(a.folder().to_str().unwrap()).unwrap();
+        assert_eq!(again.folder(), a.folder());
+    }
+
+    #[test]
+    fn a_key_shown_does_not_steer_the_terminal() {
+        assert_eq!(key("a\u{1b}[2Jb\n").to_string(), "a\\u{1b}[2Jb");
     }
 
     #[test]

@@ -84,7 +84,10 @@ impl Label {
 
     /// Reads a label; none for an empty or garbled one, or one of another version.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let label: Self = serde_json::from_str(text).ok()?;
+        let mut label: Self = serde_json::from_str(text).ok()?;
+        // Where directories are shared, others write it.
+        label.command = shorten(&[label.command]);
+        label.host = shorten(&[label.host]);
         (label.v == VERSION).then_some(label)
     }
 
@@ -122,6 +125,8 @@ pub(crate) fn shorten(words: &[String]) -> String {
         }
     }
     match text.char_indices().nth(COMMAND_LENGTH) {
+        // What was shortened before ends with the mark already.
+        Some((at, '…')) if at + '…'.len_utf8() == text.len() => text,
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
@@ -156,6 +161,12 @@ mod tests {
         }
         let other = label().line().replace("\"v\":1", "\"v\":2");
         assert_eq!(Label::parse(&other), None);
+    }
+
+    #[test]
+    fn a_label_others_wrote_does_not_steer_the_terminal() {
+        let other = label().line().replace("\"true\"", "\"x\\u001b[2Jy\"");
+        assert_eq!(Label::parse(&other).unwrap().command, "x [2Jy");
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //! people and for order. A keeper process shares the open file, so a slot is held exactly as long
 //! as the command lives, whatever happens to slot-lock itself.
 //!
+//! Where several hosts share servers, the slots are keys of an etcd cluster instead, and the keeper
+//! keeps a lease alive.
+//!
 //! A command that wants to be told apart from foreign load flags its requests: it writes any text
 //! into the file `$BATON_SLOT_FILE` names, once, and holds an exclusive flock(2) on that file
 //! while a request is in flight.
@@ -18,6 +21,7 @@ mod clock;
 mod command;
 mod ending;
 mod environment;
+mod etcd;
 mod flock;
 mod hold;
 mod identity;
@@ -29,6 +33,7 @@ mod local;
 mod nested;
 mod obtain;
 mod offer;
+mod procfs;
 mod report;
 mod search;
 mod session;
@@ -77,6 +82,9 @@ pub fn main() -> ExitCode {
 fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     let env = Environment::from_process();
     let settings = |complete| Settings::new(env, complete);
+    let open = |settings: &Settings| {
+        session::open_store(settings, &cli.place, etcd::Lost::default(), output)
+    };
     match &cli.verb {
         None => {
             let complete = cli.target.key.is_some() && cli.target.slots.is_some();
@@ -84,20 +92,19 @@ fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         }
         Some(Verb::Acquire(options)) => {
             let complete = options.target.key.is_some() && options.target.slots.is_some();
-            acquire::acquire(options, cli.place, output, settings(complete)?)
+            acquire::acquire(options, &cli.place, output, settings(complete)?)
         }
         Some(Verb::Status(options)) => {
             let settings = settings(false)?;
-            let store = session::open_store(&settings, cli.place, output)?;
-            status::status(options, &*store, &settings.other_places(), output)
+            let opened = open(&settings)?;
+            let places = settings.other_places();
+            status::status(options, &*opened.store, &opened.notes, &places, output)
         }
         Some(Verb::Renew(options)) => {
-            let store = session::open_store(&settings(true)?, cli.place, output)?;
-            acquire::renew(options, &*store, output)
+            acquire::renew(options, &*open(&settings(true)?)?.store, output)
         }
         Some(Verb::Release(options)) => {
-            let store = session::open_store(&settings(true)?, cli.place, output)?;
-            acquire::release(options, &*store, output)
+            acquire::release(options, &*open(&settings(true)?)?.store, output)
         }
     }
 }

@@ -7,15 +7,17 @@ use baton_protocol::{Reservation, SlotClass};
 
 use crate::answer::refused;
 use crate::candidate::Candidate;
-use crate::cli::{Place, Target, Waiting};
+use crate::cli::{OnUnavailable, Place, Target, Waiting};
 use crate::clock::boot_ms;
+use crate::etcd::{EtcdStore, Lost};
 use crate::identity::Identity;
 use crate::label::Bearer;
 use crate::local::{LocalStore, Root};
 use crate::offer::Offer;
+use crate::procfs;
 use crate::report;
 use crate::signals::Signals;
-use crate::store::{Listing, Store};
+use crate::store::{Listing, Store, StoreError};
 use crate::target::Settings;
 use crate::waker::Waker;
 
@@ -36,17 +38,44 @@ pub(crate) struct Session<'a> {
     pub(crate) notes: Vec<String>,
 }
 
-/// Opens the store the settings name.
+/// A store that was opened.
+pub(crate) struct Opened {
+    pub(crate) store: Box<dyn Store>,
+    /// What every document shall say of it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Opens the store the flags, the environment or the configuration name.
 pub(crate) fn open_store(
     settings: &Settings,
-    place: Place,
+    place: &Place,
+    on_lost: Lost,
     output: &Output,
-) -> Result<Box<dyn Store>, Failure> {
+) -> Result<Opened, Failure> {
     for note in settings.notes() {
         output.note(note);
     }
-    let root = Root::open(settings.directory(), place.allow_network_fs)?;
-    Ok(Box::new(LocalStore::new(root)))
+    let mut notes = Vec::new();
+    if let Some(address) = settings.store(place.store.as_ref())? {
+        let variable = |name: &str| settings.env().get(name).map(str::to_owned);
+        let store = EtcdStore::new(address, variable, on_lost).map_err(Failure::config)?;
+        match store.check() {
+            Ok(()) => {
+                let store = Box::new(store);
+                return Ok(Opened { store, notes });
+            }
+            Err(StoreError::Unavailable(why)) if place.on_unavailable == OnUnavailable::Local => {
+                let note =
+                    format!("{why}; slots are counted on this host alone (--on-unavailable local)");
+                output.note(&note);
+                notes.push(note);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let root = Root::open(settings.directory()?, place.allow_network_fs)?;
+    let store = Box::new(LocalStore::new(root));
+    Ok(Opened { store, notes })
 }
 
 impl<'a> Session<'a> {
@@ -54,12 +83,13 @@ impl<'a> Session<'a> {
     pub(crate) fn open(
         target: &'a Target,
         waiting: &'a Waiting,
-        place: Place,
+        place: &Place,
+        on_lost: Lost,
         output: &'a Output,
         settings: Settings,
     ) -> Result<Self, Failure> {
         let start_ms = boot_ms();
-        let store = open_store(&settings, place, output)?;
+        let Opened { store, notes } = open_store(&settings, place, on_lost, output)?;
         let waker =
             Waker::new().map_err(|e| Failure::internal(format!("cannot make a socket: {e}")))?;
         let signals = Signals::catch(&waker)
@@ -75,7 +105,7 @@ impl<'a> Session<'a> {
             start_ms,
             offer: None,
             candidates: Vec::new(),
-            notes: Vec::new(),
+            notes,
         };
         session.find_candidates()?;
         Ok(session)
@@ -88,10 +118,9 @@ impl<'a> Session<'a> {
 
     /// Who asks.
     pub(crate) fn bearer(&self, command: &str) -> Bearer {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Bearer {
             owner: Identity::of_self(),
-            host: host.trim_end().to_owned(),
+            host: procfs::host(),
             uid: rustix::process::getuid().as_raw(),
             command: self.output.redactor().text(command).into_owned(),
             class: self.class(),

@@ -9,6 +9,7 @@ use rustix::process::{Signal, getpgrp};
 use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
+use crate::procfs;
 use crate::waker::Waker;
 
 /// Those that are passed on to the command, or end the wait for a slot.
@@ -58,7 +59,7 @@ impl Signals {
 
 /// The set of ignored signals as `/proc` shows it, one bit each.
 fn ignored_set() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = procfs::read("/proc/self/status").unwrap_or_default();
     status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))

@@ -28,10 +28,12 @@ const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 pub(crate) fn status(
     options: &Status,
     store: &dyn Store,
+    store_notes: &[String],
     other_places: &[PathBuf],
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let mut document = look(store, options, other_places)?;
+    let look = || look(store, options, store_notes, other_places);
+    let mut document = look()?;
     if !options.watch {
         output.document(&document, || text(&document))?;
         return Ok(exit(&document));
@@ -56,7 +58,7 @@ pub(crate) fn status(
         if output.is_closed() {
             return Ok(Exit::Yes);
         }
-        document = look(store, options, other_places)?;
+        document = look()?;
     }
 }
 
@@ -73,6 +75,7 @@ fn essence(document: &SlotsStatus) -> SlotsStatus {
 fn look(
     store: &dyn Store,
     options: &Status,
+    store_notes: &[String],
     other_places: &[PathBuf],
 ) -> Result<SlotsStatus, Failure> {
     let keys = match &options.key {
@@ -80,7 +83,7 @@ fn look(
         None => store.keys()?,
     };
     let mut sets = Vec::with_capacity(keys.len());
-    let mut notes = Vec::new();
+    let mut notes = store_notes.to_vec();
     for key in &keys {
         let mut set = set(&store.list(key)?, boot_ms());
         if options.server && BaseUrl::parse(&set.key).is_ok() {

@@ -61,8 +61,30 @@ pub(crate) struct Grant {
     pub(crate) token: String,
     /// When it was taken.
     pub(crate) since: Timestamp,
-    /// Where the command may flag a request in flight.
-    pub(crate) flag_file: PathBuf,
+    /// Where the command may flag a request in flight, where the store has such a place.
+    pub(crate) flag_file: Option<PathBuf>,
+    /// A number that is larger for every later taking of this slot, where the store has one.
+    pub(crate) fence: Option<u64>,
+}
+
+/// What the holder of a slot should know while the command runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Care {
+    /// What happened, for people.
+    pub(crate) notes: Vec<String>,
+    /// When the command has to end, as things stand.
+    pub(crate) end: Option<End>,
+    /// This may change by itself: ask again soon.
+    pub(crate) look_again: bool,
+}
+
+/// When a command is ended, in milliseconds since boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    /// It is asked to end.
+    pub(crate) term_ms: u64,
+    /// It is killed.
+    pub(crate) kill_ms: u64,
 }
 
 /// The answer to the first try.
@@ -147,11 +169,21 @@ pub(crate) trait Held {
     /// Starts the keeper: from now on the slot stays held when we are killed, until the command ends.
     /// `becomes`: we become the command, which must not have the keeper as its child.
     /// `limit`: when the command has to end at the latest.
-    fn keep(&mut self, becomes: bool, limit: Option<Limit>) -> Result<(), StoreError>;
+    /// `has_group`: the command leads a process group of its own.
+    fn keep(
+        &mut self,
+        becomes: bool,
+        limit: Option<Limit>,
+        has_group: bool,
+    ) -> Result<(), StoreError>;
     /// Tells the keeper the command's process.
     fn watch(&mut self, pid: u32) -> Result<(), StoreError>;
     /// Leaves the slot to a keeper of its own that outlives us, by these terms.
     fn lend(&mut self, bearer: &Bearer, terms: &Terms) -> Result<(), StoreError>;
+    /// What there is to know while the command runs.
+    fn care(&self) -> Care {
+        Care::default()
+    }
     /// Gives the slot back.
     fn release(self: Box<Self>);
 }
@@ -210,12 +242,21 @@ pub(crate) enum StoreError {
     /// The keeper could not be started or told.
     #[error("the keeper process: {0}")]
     Keeper(std::io::Error),
+    /// The store's service cannot be reached.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The store's service does not let us in.
+    #[error("{0}")]
+    Denied(String),
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unsuitable { .. } => Self::config(error.to_string()),
+            StoreError::Unsuitable { .. } | StoreError::Denied(_) => {
+                Self::config(error.to_string())
+            }
+            StoreError::Unavailable(_) => Self::unavailable(error.to_string()),
             StoreError::Stuck(_) => Self::try_again(error.to_string()),
             StoreError::File { .. } | StoreError::Keeper(_) | StoreError::Lease { .. } => {
                 Self::internal(error.to_string())

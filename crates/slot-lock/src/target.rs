@@ -9,6 +9,7 @@ use baton_protocol::{BaseUrl, Secret};
 
 use crate::candidate::{Candidate, Limits, Rejection, judge};
 use crate::cli::{OnUnknown, Prefer, Target};
+use crate::etcd::Address;
 use crate::key::Key;
 use crate::offer::Offer;
 use crate::store::Want;
@@ -18,19 +19,30 @@ use crate::store::Want;
 pub(crate) struct Settings {
     env: Environment,
     loaded: Option<Loaded>,
+    /// A variable that names the directory, and whose value cannot be read.
+    unread: Option<&'static str>,
 }
+
+const STORE: &str = "BATON_STORE";
+const LOCK_DIR: &str = "BATON_LOCK_DIR";
 
 impl Settings {
     /// `complete`: the flags say everything. The configuration is then read only for the directory.
     pub(crate) fn new(env: Environment, complete: bool) -> Result<Self, Failure> {
-        let needed = !complete || env.get("BATON_LOCK_DIR").is_none();
+        let needed = !complete || env.get(LOCK_DIR).is_none();
+        let is_unread = |name: &&str| std::env::var_os(name).is_some_and(|v| v.to_str().is_none());
+        let unread = [LOCK_DIR, "XDG_STATE_HOME"].into_iter().find(is_unread);
         let loaded = if needed {
             let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
             Some(load(&env, &here, &ConfigFlags::default())?)
         } else {
             None
         };
-        Ok(Self { env, loaded })
+        Ok(Self {
+            env,
+            loaded,
+            unread,
+        })
     }
 
     pub(crate) const fn env(&self) -> &Environment {
@@ -41,30 +53,76 @@ impl Settings {
         self.loaded.as_ref().map_or(&[], |l| &l.notes)
     }
 
-    /// The directory of slot files.
-    pub(crate) fn directory(&self) -> PathBuf {
+    /// The store of several hosts, where one is named.
+    pub(crate) fn store(&self, flag: Option<&Address>) -> Result<Option<Address>, Failure> {
+        if let Some(address) = flag {
+            return Ok(Some(address.clone()));
+        }
         let configured = self
             .loaded
             .as_ref()
-            .and_then(|l| l.config.slots.directory.clone());
-        match (self.env.get("BATON_LOCK_DIR"), configured) {
+            .and_then(|l| l.config.slots.store.as_deref());
+        let (place, text) = match (self.env.get(STORE), configured) {
+            (Some(text), _) => (STORE, text),
+            (None, Some(text)) => ("[slots] store", text),
+            (None, None) => return Ok(None),
+        };
+        let address = text.parse();
+        address
+            .map(Some)
+            .map_err(|wrong: String| Failure::config(format!("{place}: {wrong}")))
+    }
+
+    fn configured(&self) -> Option<PathBuf> {
+        let loaded = self.loaded.as_ref()?;
+        loaded.config.slots.directory.clone()
+    }
+
+    /// The directory of slot files.
+    ///
+    /// It must be the same for everybody who counts the same slots, so what would only mean
+    /// something here and now (a relative path), or nothing at all, is refused.
+    pub(crate) fn directory(&self) -> Result<PathBuf, Failure> {
+        let directory = match (self.env.get(LOCK_DIR), self.configured()) {
+            (Some(named), _) => {
+                let named = PathBuf::from(named);
+                if !named.is_absolute() {
+                    return Err(Failure::config(format!(
+                        "BATON_LOCK_DIR is `{}`, which every caller would look for in its own \
+                         folder; set it to an absolute path",
+                        named.display()
+                    )));
+                }
+                return Ok(named);
+            }
             (None, Some(directory)) => directory,
-            _ => lock_dir(&self.env),
+            (None, None) => lock_dir(&self.env),
+        };
+        if let Some(unread) = self.unread {
+            return Err(Failure::config(format!(
+                "{unread} is not UTF-8, so the directory of slot files cannot be named; set \
+                 BATON_LOCK_DIR to an absolute path"
+            )));
         }
+        let home = ["HOME", "XDG_STATE_HOME"].map(|name| self.env.absolute_path(name));
+        if home.iter().all(Option::is_none) && self.configured().is_none() {
+            return Err(Failure::config(
+                "there is no home directory (HOME is not set, and the user has none), so there is \
+                 no place for slot files; set BATON_LOCK_DIR to an absolute path",
+            ));
+        }
+        Ok(directory)
     }
 
     /// The other places where slots might be counted, by another user's or another day's settings.
     pub(crate) fn other_places(&self) -> Vec<PathBuf> {
-        let configured = self
-            .loaded
-            .as_ref()
-            .and_then(|l| l.config.slots.directory.clone());
         let mut places = vec![
             state_dir(&self.env).join("slots"),
             PathBuf::from("/run/baton"),
         ];
-        places.extend(configured);
-        places.retain(|place| *place != self.directory());
+        places.extend(self.configured());
+        let used = self.directory().ok();
+        places.retain(|place| Some(place) != used.as_ref());
         places
     }
 

@@ -17,7 +17,7 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use super::{Lease, Limit, ORPHAN, Orders, keeper_command, lease_path};
+use super::{Lease, Limit, ORPHAN, Orders, WATCH, keeper_command, lease_path};
 use crate::clock::boot_ms;
 use crate::ending::{self, GRACE};
 use crate::environment::TOKEN;
@@ -28,17 +28,40 @@ use crate::identity::Identity;
 const SEARCHES: u32 = 20;
 const SEARCH_PAUSE: Duration = Duration::from_millis(10);
 
-/// Keeps what its standard input holds until its orders are fulfilled.
+/// A keeper that was split off becomes a program of its own when the command runs for longer: from
+/// then on it is small, and whoever ends processes by slot-lock's command line does not meet it.
+const BRIEF: Duration = Duration::from_millis(50);
+
+/// The main function of a keeper that is a program of its own.
 pub(crate) fn main() -> ExitCode {
-    if std::env::args_os()
-        .nth(2)
-        .is_some_and(|word| word == ORPHAN)
-    {
-        // The descriptors go on to the real keeper, which nobody waits for.
-        let started = keeper_command().process_group(0).spawn();
-        return ExitCode::from(u8::from(started.is_err()));
+    let words: Vec<String> = std::env::args().skip(2).collect();
+    match words.first().map(String::as_str) {
+        Some(ORPHAN) => {
+            // The descriptors go on to the real keeper, which nobody waits for.
+            let mut command = keeper_command();
+            let started = command.args(&words[1..]).process_group(0).spawn();
+            return ExitCode::from(u8::from(started.is_err()));
+        }
+        Some(WATCH) => {
+            let pid = words.get(1).and_then(|word| word.parse().ok());
+            let limit = words.get(2).and_then(|word| Orders::parse(word));
+            let limit = limit.and_then(|orders| match orders {
+                Orders::Limit(limit) => Some(limit),
+                _ => None,
+            });
+            if let (Some(pid), Ok(process)) = (pid, rustix::io::dup(rustix::stdio::stdout())) {
+                watch(pid, &process, limit);
+            }
+        }
+        Some(crate::etcd::KEEPER) => return crate::etcd::keep(),
+        _ => drop(keep()),
     }
-    // Descriptor 0 is the locked file, 1 the pipe; neither is used as what it usually is.
+    ExitCode::SUCCESS
+}
+
+/// Keeps what its standard input holds until its orders are fulfilled. Descriptor 0 is the locked
+/// file, 1 the pipe; neither is used as what it usually is.
+pub(super) fn keep() -> u8 {
     let mut pipe = Pipe::default();
     let token = pipe.line().unwrap_or_default();
     let mut limit = None;
@@ -46,7 +69,7 @@ pub(crate) fn main() -> ExitCode {
         match pipe.line().as_deref().map(Orders::parse) {
             Some(Some(Orders::Limit(told))) => limit = Some(told),
             Some(Some(Orders::Watch { pid })) => {
-                watch(pid, limit);
+                watch_by_pid(pid, limit);
                 break;
             }
             Some(Some(Orders::Lease { expires_ms, holder })) => {
@@ -56,24 +79,55 @@ pub(crate) fn main() -> ExitCode {
             // slot-lock was killed before it could tell.
             Some(None) | None => {
                 if let Some(pid) = search(&token) {
-                    watch(pid, limit);
+                    watch_by_pid(pid, limit);
                 }
                 break;
             }
         }
     }
-    ExitCode::SUCCESS
+    0
+}
+
+fn watch_by_pid(pid: i32, limit: Option<Limit>) {
+    let Some(process) = open(pid) else { return };
+    if !ends_within(&process, BRIEF) {
+        // This returns only when it fails; then we go on as we are.
+        let _ = become_program(pid, &process, limit);
+        watch(pid, &process, limit);
+    }
+}
+
+fn ends_within(process: &OwnedFd, time: Duration) -> bool {
+    let mut fds = [PollFd::new(process, PollFlags::IN)];
+    let limit = Timespec::try_from(time).ok();
+    matches!(poll(&mut fds, limit.as_ref()), Ok(1..))
+}
+
+fn become_program(pid: i32, process: &OwnedFd, limit: Option<Limit>) -> std::io::Error {
+    let process = match process.try_clone() {
+        Ok(process) => process,
+        Err(e) => return e,
+    };
+    let mut command = keeper_command();
+    command.args([WATCH, &pid.to_string()]).stdout(process);
+    command.args(limit.map(|limit| Orders::Limit(limit).to_string()));
+    command.exec()
 }
 
 /// What comes through descriptor 1.
 #[derive(Default)]
-struct Pipe {
+pub(crate) struct Pipe {
     read: Vec<u8>,
 }
 
 impl Pipe {
+    /// Whether a whole line was read already.
+    pub(crate) fn has_line(&self) -> bool {
+        self.read.contains(&b'\n')
+    }
+
     /// The next whole line; none when the pipe was closed before one came.
-    fn line(&mut self) -> Option<String> {
+    pub(crate) fn line(&mut self) -> Option<String> {
         let mut piece = [0; 256];
         loop {
             if let Some(end) = self.read.iter().position(|b| *b == b'\n') {
@@ -90,14 +144,13 @@ impl Pipe {
 }
 
 /// A process to wait for; none when it has ended.
-fn open(pid: i32) -> Option<OwnedFd> {
+pub(crate) fn open(pid: i32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }
 
 /// Waits for the command. Should it outlive its limit, which slot-lock itself would not let it, the
 /// command is ended from here.
-fn watch(pid: i32, limit: Option<Limit>) {
-    let Some(process) = open(pid) else { return };
+fn watch(pid: i32, process: &OwnedFd, limit: Option<Limit>) {
     let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
     let mut stages = limit.into_iter().flat_map(|limit| {
         // slot-lock goes first, so that the two do not signal at once.
@@ -107,7 +160,7 @@ fn watch(pid: i32, limit: Option<Limit>) {
     let mut stage = stages.next();
     loop {
         let timer = stage.and_then(|(at_ms, ..)| timer(at_ms));
-        if sleep(&[Some(&process), timer.as_ref()]) == Some(0) {
+        if sleep(&[Some(process), timer.as_ref()]) == Some(0) {
             return;
         }
         if let Some((at_ms, kill, limit)) = stage
@@ -182,7 +235,7 @@ fn sleep(descriptors: &[Option<&OwnedFd>]) -> Option<usize> {
 }
 
 /// Finds the command by the token in its environment: the oldest process that has it.
-fn search(token: &str) -> Option<i32> {
+pub(crate) fn search(token: &str) -> Option<i32> {
     if token.is_empty() {
         return None;
     }

@@ -3,6 +3,9 @@
 //! It is started before the command, has the locked slot file as its standard input and learns by a
 //! pipe what to wait for: the command's end, or (for `slot-lock acquire`) the end of a lease. What
 //! the command leaves behind (a daemon) is not waited for.
+//!
+//! For a command it is split off as a mere copy of slot-lock, which costs little, and becomes a
+//! program of its own only when the command turns out to take longer.
 
 mod lease;
 mod life;
@@ -10,11 +13,14 @@ mod orders;
 
 use std::fs::File;
 use std::io::{self, PipeWriter, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
 pub(crate) use lease::{Lease, lease_path};
-pub(crate) use life::main;
+pub(crate) use life::{Pipe, main, open, search};
 pub(crate) use orders::{Limit, Orders};
 
 use crate::identity::Identity;
@@ -23,20 +29,33 @@ use crate::identity::Identity;
 pub(crate) const ARGUMENT: &str = "__keeper";
 
 /// The second argument of a keeper that starts the real one and ends.
-const ORPHAN: &str = "orphan";
+pub(crate) const ORPHAN: &str = "orphan";
+
+/// The second argument of a keeper that was split off and watches a command: its descriptor 1 is
+/// that process.
+const WATCH: &str = "watch";
 
 /// The second argument of a keeper that leaves our session, which only works outside a group of
 /// its own.
-const DETACHED: &str = "detached";
+pub(crate) const DETACHED: &str = "detached";
 
 /// The keeper as slot-lock sees it.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    process: Child,
+    process: Process,
     pipe: PipeWriter,
 }
 
-fn keeper_command() -> Command {
+#[derive(Debug)]
+enum Process {
+    /// A copy of us.
+    Split(Pid),
+    /// A program that was started.
+    Started(Child),
+}
+
+/// This very program as a keeper.
+pub(crate) fn keeper_command() -> Command {
     // This very program, also when its file was replaced meanwhile.
     let mut command = Command::new("/proc/self/exe");
     command
@@ -48,9 +67,16 @@ fn keeper_command() -> Command {
 }
 
 impl Keeper {
-    /// Starts a keeper that shares this locked file.
+    /// Splits off a keeper that shares this locked file.
     pub(crate) fn start(locked: File, token: &str) -> io::Result<Self> {
-        Self::start_with(&[], locked, token)
+        let (receive, mut pipe) = io::pipe()?;
+        writeln!(pipe, "{token}")?;
+        let receive = OwnedFd::from(receive);
+        let pid = baton_process::split(locked.into(), receive, life::keep)?;
+        Ok(Self {
+            process: Process::Split(pid),
+            pipe,
+        })
     }
 
     /// Starts a keeper that outlives us; it makes itself a session of its own.
@@ -62,7 +88,9 @@ impl Keeper {
     /// must not meet a child it did not start.
     pub(crate) fn start_orphan(locked: File, token: &str) -> io::Result<Self> {
         let mut keeper = Self::start_with(&[ORPHAN], locked, token)?;
-        keeper.process.wait()?;
+        if let Process::Started(process) = &mut keeper.process {
+            process.wait()?;
+        }
         Ok(keeper)
     }
 
@@ -77,7 +105,7 @@ impl Keeper {
             // Ctrl-C is meant for the command, not for the keeper.
             command.process_group(0);
         }
-        let process = command.spawn()?;
+        let process = Process::Started(command.spawn()?);
         Ok(Self { process, pipe })
     }
 
@@ -88,12 +116,24 @@ impl Keeper {
 
     /// Who it is.
     pub(crate) fn identity(&self) -> Option<Identity> {
-        Identity::of_pid(self.process.id())
+        Identity::of_pid(match &self.process {
+            Process::Split(pid) => u32::try_from(pid.as_raw_nonzero().get()).ok()?,
+            Process::Started(process) => process.id(),
+        })
     }
 
     /// Ends it; the lock was given back already.
-    pub(crate) fn dismiss(mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+    pub(crate) fn dismiss(self) {
+        match self.process {
+            Process::Split(pid) => {
+                // It is not reaped yet, so the number is still its own.
+                let _ = kill_process(pid, Signal::KILL);
+                while let Err(rustix::io::Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
+            }
+            Process::Started(mut process) => {
+                let _ = process.kill();
+                let _ = process.wait();
+            }
+        }
     }
 }

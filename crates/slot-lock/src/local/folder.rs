@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::displaced::removed_slots;
-use super::files::{failed, open_or_create};
+use super::files::{failed, open, open_or_create};
 use super::gate::Gate;
 use super::record::Record;
 use super::root::Root;
@@ -59,6 +59,11 @@ impl Folder {
         self.path.join(format!("slot-{slot}"))
     }
 
+    /// The second name of a slot's file.
+    pub(super) fn spare_path(&self, slot: u32) -> PathBuf {
+        self.path.join(format!("spare-{slot}"))
+    }
+
     pub(super) fn flag_path(&self, slot: u32) -> PathBuf {
         self.path.join(format!("flag-{slot}"))
     }
@@ -77,6 +82,28 @@ impl Folder {
             result => result,
         }
         .map_err(|e| failed(path, "cannot open", e))
+    }
+
+    /// Opens a slot's file. When it was removed it is given back from its second name: the very same
+    /// file, with the lock on it. Only where both are gone a new file is made. True: it was.
+    pub(super) fn open_slot(&self, slot: u32) -> Result<(File, bool), StoreError> {
+        let (path, spare) = (self.slot_path(slot), self.spare_path(slot));
+        match open(&path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                let _ = fs::hard_link(&spare, &path);
+            }
+            result => {
+                return result
+                    .map(|file| (file, false))
+                    .map_err(|e| failed(&path, "cannot open", e));
+            }
+        }
+        let (file, made) = self.open(&path)?;
+        if made {
+            // A file system without hard links has no second names.
+            let _ = fs::hard_link(&path, &spare);
+        }
+        Ok((file, made))
     }
 
     /// Enters the critical section. Between here and the drop of the gate nobody else takes,
@@ -113,8 +140,8 @@ impl Folder {
         let expected: BTreeSet<u32> = held.iter().copied().chain(0..made).collect();
         for slot in expected {
             if entries.slots.binary_search(&slot).is_err() {
-                let (file, _) = self.open(&self.slot_path(slot))?;
-                if held.contains(&slot) {
+                let (file, made) = self.open_slot(slot)?;
+                if made && held.contains(&slot) {
                     mark_displaced(&file);
                 }
             }

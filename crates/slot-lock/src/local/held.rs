@@ -48,7 +48,8 @@ impl LocalHeld {
             slot,
             token,
             since,
-            flag_file,
+            flag_file: Some(flag_file),
+            fence: None,
         };
         Self {
             grant,
@@ -70,7 +71,7 @@ impl Held for LocalHeld {
         &self.grant
     }
 
-    fn keep(&mut self, becomes: bool, limit: Option<Limit>) -> Result<(), StoreError> {
+    fn keep(&mut self, becomes: bool, limit: Option<Limit>, _: bool) -> Result<(), StoreError> {
         let start = if becomes {
             Keeper::start_orphan
         } else {

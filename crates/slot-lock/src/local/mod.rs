@@ -4,6 +4,7 @@
 //! DIRECTORY/<key>/gate          short critical sections
 //!                 slots         how many slots the last caller counted with
 //!                 slot-<i>      its lock = the slot is taken; its text = a label for people
+//!                 spare-<i>     the same file by a second name, should somebody remove the first
 //!                 flag-<i>      its lock = the holder's request is in flight
 //!                 wait-…        one a waiter, locked by it
 //! ```

@@ -62,6 +62,9 @@ impl Root {
         let metadata = match fs::metadata(&path) {
             Ok(metadata) => metadata,
             Err(e) if e.kind() == ErrorKind::NotFound => {
+                // Nothing is made where it would be refused.
+                let parent = path.ancestors().find(|a| a.exists());
+                check_file_system(parent.unwrap_or(&path), &path, allow_network)?;
                 let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
                 made.map_err(|e| failed(&path, "cannot make the directory of slot files", e))?;
                 fs::metadata(&path).map_err(|e| failed(&path, "cannot read", e))?
@@ -86,12 +89,7 @@ impl Root {
                     .into(),
             ));
         }
-        if !allow_network && let Some(name) = network_file_system(&path) {
-            return Err(unsuitable(format!(
-                "is on a network file system ({name}), whose locks may hold on one host only; \
-                     set BATON_LOCK_DIR to a local directory, or give --allow-network-fs"
-            )));
-        }
+        check_file_system(&path, &path, allow_network)?;
         Ok(Self { path, sharing })
     }
 
@@ -119,6 +117,19 @@ impl Root {
     }
 }
 
+fn check_file_system(at: &Path, path: &Path, allow_network: bool) -> Result<(), StoreError> {
+    match network_file_system(at) {
+        Some(name) if !allow_network => Err(StoreError::Unsuitable {
+            path: path.to_owned(),
+            why: format!(
+                "is on a network file system ({name}), whose locks may hold on one host only; \
+                 set BATON_LOCK_DIR to a local directory, or give --allow-network-fs"
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// The name of the network file system a path lies on; none for a local one.
 fn network_file_system(path: &Path) -> Option<&'static str> {
     let kind = statfs(path).ok()?.f_type;
@@ -126,7 +137,8 @@ fn network_file_system(path: &Path) -> Option<&'static str> {
     network_name(u32::try_from(kind & 0xffff_ffff).ok()?)
 }
 
-/// File systems whose flock(2) is local, emulated or absent (`include/uapi/linux/magic.h`).
+/// File systems whose flock(2) is local, emulated or absent (`include/uapi/linux/magic.h`, and the
+/// numbers of those outside the kernel as coreutils' stat(1) knows them).
 const fn network_name(magic: u32) -> Option<&'static str> {
     match magic {
         0x6969 => Some("NFS"),
@@ -141,6 +153,17 @@ const fn network_name(magic: u32) -> Option<&'static str> {
         0x0bd0_0bd0 => Some("Lustre"),
         0x1983_0326 => Some("BeeGFS"),
         0x4750_4653 => Some("GPFS"),
+        0x564c => Some("NCP"),
+        0x0116_1970 => Some("GFS2"),
+        0x7461_636f => Some("OCFS2"),
+        0x2003_0528 => Some("OrangeFS"),
+        0xaad7_aaea => Some("PanFS"),
+        0xbeef_dead => Some("StorNext"),
+        0x0131_11a8 => Some("IBRIX"),
+        0x6163_6673 => Some("ACFS"),
+        0x786f_4256 => Some("VirtualBox shared folder"),
+        0xbacb_acbc => Some("VMware shared folder"),
+        0x7c7c_6673 => Some("Parallels shared folder"),
         _ => None,
     }
 }

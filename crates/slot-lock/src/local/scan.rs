@@ -1,6 +1,6 @@
 //! Looking for a free slot. Only called inside the gate.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 
@@ -106,12 +106,15 @@ pub(super) enum Claim {
 pub(super) fn claim(folder: &Folder, slot: u32) -> Result<Claim, StoreError> {
     let path = folder.slot_path(slot);
     loop {
-        let (file, made) = folder.open(&path)?;
+        let (file, made) = folder.open_slot(slot)?;
         if !flock::try_exclusive(&file).map_err(|e| failed(&path, "cannot lock", e))? {
             return Ok(Claim::Held(Some(file)));
         }
         if !is_same(&file, &path) {
             continue;
+        }
+        if is_held_elsewhere(folder, slot, &file)? {
+            return Ok(Claim::Held(None));
         }
         if (made || is_displaced(&file)) && is_held_though_removed(&path) {
             mark_displaced(&file);
@@ -119,6 +122,27 @@ pub(super) fn claim(folder: &Folder, slot: u32) -> Result<Claim, StoreError> {
         }
         return Ok(Claim::Free(file));
     }
+}
+
+/// Whether the slot's second name leads to another file than its first, which somebody replaced, and
+/// that one is held. Where it is not, the second name follows the first.
+fn is_held_elsewhere(folder: &Folder, slot: u32, file: &File) -> Result<bool, StoreError> {
+    let spare = folder.spare_path(slot);
+    if is_same(file, &spare) {
+        return Ok(false);
+    }
+    match open(&spare) {
+        Ok(other) => {
+            if !flock::try_exclusive(&other).map_err(|e| failed(&spare, "cannot lock", e))? {
+                return Ok(true);
+            }
+            let _ = fs::remove_file(&spare);
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => {}
+        Err(e) => return Err(failed(&spare, "cannot open", e)),
+    }
+    let _ = fs::hard_link(folder.slot_path(slot), &spare);
+    Ok(false)
 }
 
 /// Tries one slot's lock without making its file; none when there is none.
