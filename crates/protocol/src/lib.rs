@@ -8,6 +8,7 @@
 //! the name; times are RFC 3339 in UTC; paths are relative to the repository root with `/`.
 
 mod base_url;
+mod clean;
 mod doubled;
 mod error;
 mod estimate;
@@ -28,11 +29,14 @@ mod schema;
 mod schemas;
 mod secret;
 mod slots;
+mod status;
 mod task;
 mod time;
+mod trace;
 mod verdict;
 
 pub use base_url::BaseUrl;
+pub use clean::{Clean, CleanEntry};
 pub use doubled::doubled_key;
 pub use error::{ErrorDocument, ErrorKind};
 pub use estimate::{Estimate, Fit, FitVerdict, Method, Part, Reserve};
@@ -58,8 +62,10 @@ pub use schema::{Document, SchemaTag};
 pub use schemas::schema_text;
 pub use secret::Secret;
 pub use slots::{HolderLife, SlotHolder, SlotSet, SlotWaiter, SlotsStatus};
+pub use status::{RunState, Status, StatusRun, StatusTask, TaskState};
 pub use task::{Access, Limits, Network, Sandbox, Scope, Task, VerifyCommand};
 pub use time::Timestamp;
+pub use trace::{Trace, TraceTask};
 pub use verdict::{
     Admission, Changes, Check, CheckVerdict, Verdict, VerdictKind, VerificationResult,
 };

@@ -18,6 +18,7 @@ macro_rules! committed {
 }
 
 committed! {
+    "clean/1" => "clean-1",
     "error/1" => "error-1",
     "estimate/1" => "estimate-1",
     "event/1" => "event-1",
@@ -28,7 +29,9 @@ committed! {
     "review/1" => "review-1",
     "run/1" => "run-1",
     "slots/1" => "slots-1",
+    "status/1" => "status-1",
     "task/1" => "task-1",
+    "trace/1" => "trace-1",
     "verdict/1" => "verdict-1",
 }
 
@@ -39,8 +42,8 @@ mod tests {
 
     use super::{SCHEMAS, schema_text};
     use crate::{
-        Document, ErrorDocument, Estimate, Event, Handoff, Health, Plan, Reservation, Review, Run,
-        SlotsStatus, Task, Verdict, read,
+        Clean, Document, ErrorDocument, Estimate, Event, Handoff, Health, Plan, Reservation,
+        Review, Run, SlotsStatus, Status, Task, Trace, Verdict, read,
     };
 
     /// Compares the generated schema with the committed file; `SNAPSHOTS=overwrite` rewrites it.
@@ -80,6 +83,7 @@ mod tests {
 
     #[test]
     fn schemas_and_examples_agree_with_the_types() {
+        guard::<Clean>();
         guard::<ErrorDocument>();
         guard::<Estimate>();
         guard::<Event>();
@@ -90,13 +94,15 @@ mod tests {
         guard::<Review>();
         guard::<Run>();
         guard::<SlotsStatus>();
+        guard::<Status>();
         guard::<Task>();
+        guard::<Trace>();
         guard::<Verdict>();
     }
 
     #[test]
     fn every_committed_schema_can_be_asked_for() {
-        assert_eq!(SCHEMAS.len(), 12);
+        assert_eq!(SCHEMAS.len(), 15);
         assert!(schema_text("health/1").unwrap().contains("providers"));
         assert!(schema_text("nonsense/1").is_none());
     }
