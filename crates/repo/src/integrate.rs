@@ -98,6 +98,16 @@ impl Repo {
         self.find(&format!("refs/heads/{name}^{{commit}}"))
     }
 
+    /// The local branches whose names begin so.
+    pub fn branches_below(&self, start: &str) -> Result<Vec<String>, RepoError> {
+        let said = self
+            .git(["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"])
+            .ok()?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let names = text.lines().filter(|name| name.starts_with(start));
+        Ok(names.map(str::to_owned).collect())
+    }
+
     /// Makes a branch at a commit. An existing branch is an error, unless it is there already.
     pub fn create_branch(&self, name: &str, at: &str) -> Result<(), RepoError> {
         let commit = self.commit(at)?;

@@ -10,6 +10,7 @@
 
 mod base;
 mod changes;
+mod clone;
 mod commit;
 mod diff;
 mod error;

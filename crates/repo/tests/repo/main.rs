@@ -2,5 +2,6 @@
 
 mod acts;
 mod changes;
+mod clones;
 #[cfg(test)]
 mod support;
