@@ -771,7 +771,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__run)
-            opts="-h -v -q --from --one --plan-only --dry-run --max-parallel --rounds --queue --wait --max-requests --max-tokens --max-wall --max-cost-usd --review --summary --merge-partial --allow-dirty --events --help --json --text --verbose --quiet"
+            opts="-h -v -q --from --one --plan-only --dry-run --max-parallel --rounds --queue --wait --class --max-requests --max-tokens --max-wall --max-cost-usd --review --summary --merge-partial --allow-dirty --events --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -794,6 +794,10 @@ _orchestrate() {
                     return 0
                     ;;
                 --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --class)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

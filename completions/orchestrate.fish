@@ -52,6 +52,7 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-para
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l rounds -d 'Rounds of work, 1 to 8 [default: the configuration\'s, else 2]' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l queue -d 'How long a worker may wait for a slot' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l wait -d 'How long to wait for another run in this repository' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l class -d 'Who is served first where slots are short: interactive (its planning goes before other people\'s workers), worker or batch [default: interactive on a terminal, else worker]' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-requests -d 'Requests to model servers' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-tokens -d 'Tokens, prompt and completion' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-wall -d 'The whole run\'s time' -r

@@ -5,6 +5,10 @@ mod support;
 
 #[path = "orchestrate/chaos.rs"]
 mod chaos;
+#[path = "orchestrate/configured.rs"]
+mod configured;
+#[path = "orchestrate/rounds.rs"]
+mod rounds;
 #[path = "orchestrate/rows.rs"]
 mod rows;
 #[path = "orchestrate/runs.rs"]

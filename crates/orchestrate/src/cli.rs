@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::cli_verbs::{Goal, Handover, Init, Polish, Restructure, RunPlan, StressPlan};
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
+use baton_protocol::SlotClass;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -108,6 +109,10 @@ pub(crate) struct Run {
     /// How long to wait for another run in this repository.
     #[arg(long, value_name = "TIME", help_heading = "Bounds", default_value = "0", value_parser = parse_duration)]
     pub(crate) wait: Duration,
+    /// Who is served first where slots are short: interactive (its planning goes before other
+    /// people's workers), worker or batch [default: interactive on a terminal, else worker].
+    #[arg(long, value_name = "CLASS", help_heading = "Bounds", value_parser = parse_class)]
+    pub(crate) class: Option<SlotClass>,
     #[command(flatten)]
     pub(crate) budget: Budget,
     /// Review the result before it reaches the branch [default: the configuration's, else bounded].
@@ -125,6 +130,15 @@ pub(crate) struct Run {
     /// Also write the run's events here, as JSON Lines.
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub(crate) events: Option<PathBuf>,
+}
+
+fn parse_class(text: &str) -> Result<SlotClass, String> {
+    match text {
+        "interactive" => Ok(SlotClass::Interactive),
+        "worker" => Ok(SlotClass::Worker),
+        "batch" => Ok(SlotClass::Batch),
+        _ => Err("classes are: interactive, worker, batch".into()),
+    }
 }
 
 /// What a run may spend.

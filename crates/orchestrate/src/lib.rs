@@ -21,7 +21,9 @@ pub const TOOL: Tool = Tool {
     name: "orchestrate",
     kind: ToolKind::Doer,
     reads: &["plan/1", "health/1", "estimate/1", "handoff/1", "verdict/1"],
-    writes: &["run/1", "plan/1", "task/1", "event/1", "error/1"],
+    writes: &[
+        "run/1", "plan/1", "task/1", "event/1", "status/1", "clean/1", "trace/1", "error/1",
+    ],
 };
 
 /// The command line's definition, for the man page and the completions.

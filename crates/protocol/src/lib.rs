@@ -62,7 +62,7 @@ pub use schema::{Document, SchemaTag};
 pub use schemas::schema_text;
 pub use secret::Secret;
 pub use slots::{HolderLife, SlotHolder, SlotSet, SlotWaiter, SlotsStatus};
-pub use status::{RunState, Status, StatusRun, StatusTask, TaskState};
+pub use status::{RunState, Status, StatusGoal, StatusRun, StatusTask, TaskState};
 pub use task::{Access, Limits, Network, Sandbox, Scope, Task, VerifyCommand};
 pub use time::Timestamp;
 pub use trace::{Trace, TraceTask};

@@ -138,6 +138,23 @@ pub struct StatusRun {
     pub report: String,
 }
 
+/// The long-lived goal of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StatusGoal {
+    /// What is to be reached.
+    pub objective: String,
+    /// How it stands: `active`, `paused`, `blocked`, `spent`, `done`, or `unreadable`.
+    pub state: String,
+    /// Why it stands so, or null.
+    pub reason: Option<String>,
+    /// How often it went on by itself.
+    pub continuations: u32,
+    /// Who works on it now, for people; null when nobody does.
+    #[serde(rename = "loop")]
+    pub works: Option<String>,
+}
+
 /// `status/1`: the runs of a repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -146,6 +163,8 @@ pub struct Status {
     pub schema: SchemaTag<Self>,
     /// When it was looked at.
     pub checked_at: Timestamp,
+    /// The long-lived goal; null when there is none.
+    pub goal: Option<StatusGoal>,
     /// The runs, the oldest first.
     pub runs: Vec<StatusRun>,
 }

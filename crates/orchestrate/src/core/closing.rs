@@ -7,6 +7,7 @@ use baton_protocol::{MergeState, ReviewVerdict, RunStatus};
 use super::decide::{Act, Step, note, schedule};
 use super::gate::{Route, route};
 use super::job::{Fate, Job, Why};
+use super::open_issues;
 use super::record::{JobKind, PlanSource, Record, ReviewMode};
 use super::state::{Reviewed, State, Summary};
 
@@ -26,6 +27,8 @@ pub(crate) enum Remedy {
     Redo,
     /// Another way to cut it, which only a planner knows.
     Planner,
+    /// A further task for what a worker that is done left open.
+    FollowUp,
     /// A person.
     Person,
 }
@@ -46,7 +49,17 @@ pub(crate) fn missing_of<'a>(state: &State, job: &'a Job) -> Option<Missing<'a>>
         format!("{} ({})", job.id(), job.task.title)
     };
     let (statement, branch, remedy) = match &job.fate {
-        Fate::Integrated { .. } | Fate::Done { .. } => return None,
+        Fate::Integrated { .. } | Fate::Done { .. } => {
+            let open = left_open(state, job);
+            if open.is_empty() {
+                return None;
+            }
+            (
+                format!("{title}: left open: {}", open.join("; ")),
+                None,
+                Remedy::FollowUp,
+            )
+        }
         Fate::Open => (format!("{title}: not finished"), None, Remedy::Person),
         Fate::NotIntegrated {
             state: MergeState::Conflict,
@@ -83,12 +96,21 @@ pub(crate) fn missing_of<'a>(state: &State, job: &'a Job) -> Option<Missing<'a>>
     })
 }
 
+/// What a worker that is done says is still open, as far as the goal asks for it.
+fn left_open(state: &State, job: &Job) -> Vec<String> {
+    let open = job.attempt().end.iter().flat_map(|end| &end.open);
+    open.filter(|point| open_issues::named_by(&state.goal, point))
+        .cloned()
+        .collect()
+}
+
 /// A task that only waited is as redoable as what it waited for.
 fn dependency_remedy(state: &State, job: &Job) -> Remedy {
     let needed = state.needs(job.id());
     let lost = needed
         .into_iter()
         .filter_map(|id| state.job(id))
+        .filter(|needed| !needed.fate.is_good())
         .filter_map(|needed| missing_of(state, needed));
     lost.map(|m| m.remedy)
         .max_by_key(|r| *r as u8)
@@ -103,7 +125,7 @@ pub(crate) fn needs_planner(state: &State) -> bool {
             .iter()
             .filter(|j| j.kind == JobKind::Work && j.round + 1 == state.round)
             .filter_map(|j| missing_of(state, j))
-            .any(|m| m.remedy == Remedy::Planner)
+            .any(|m| matches!(m.remedy, Remedy::Planner | Remedy::FollowUp))
 }
 
 /// The end of a round whose tasks are all settled.
@@ -121,7 +143,7 @@ pub(super) fn closing(state: &State, busy: &BTreeSet<Act>) -> Vec<Step> {
 fn with_gaps(state: &State, busy: &BTreeSet<Act>, missing: &[Missing<'_>]) -> Vec<Step> {
     let planner = state.settings.ask_planner;
     let can_help = missing.iter().any(|m| match m.remedy {
-        Remedy::Redo => true,
+        Remedy::Redo | Remedy::FollowUp => true,
         Remedy::Planner => planner,
         Remedy::Person => false,
     });

@@ -13,7 +13,7 @@ use super::gate::{Route, route};
 use super::job::{Fate, Job, Phase, Why};
 use super::record::{JobKind, Record};
 use super::state::{State, Stop};
-use super::{budget, closing};
+use super::{budget, closing, grouping};
 
 /// Something the shell does.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,7 +254,12 @@ pub(super) fn schedule(state: &State, busy: &BTreeSet<Act>, jobs: &[&Job]) -> Ve
         .count();
     let mut free = (seats(state) + ahead(state)).saturating_sub(running);
     let paused = paused_by(state);
-    for job in jobs.iter().filter(|j| j.phase() == Phase::Ready) {
+    let ready = jobs
+        .iter()
+        .copied()
+        .filter(|j| j.phase() == Phase::Ready)
+        .collect();
+    for job in grouping::order(state, ready) {
         if let Some(failed) = paused
             && job.kind == JobKind::Work
             && job.attempt().number == 1

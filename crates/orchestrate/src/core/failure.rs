@@ -156,6 +156,7 @@ mod tests {
 
     fn end(exit: Option<i32>, status: Option<HandoffStatus>) -> End {
         End {
+            at: crate::core::testing::at(0),
             exit,
             status,
             reason: "it broke".into(),
@@ -163,6 +164,7 @@ mod tests {
             model: None,
             usage: Usage::default(),
             cost_usd: None,
+            open: Vec::new(),
         }
     }
 

@@ -148,14 +148,17 @@ pub(crate) fn plan_from_goal(goal: &str, role: &str, checks: Vec<VerifyCommand>)
 /// The next round's plan, where code can make one: tasks that conflicted or broke on the run's
 /// branch are asked again on what is there now, and the findings of a review become one task.
 pub(crate) fn plan_from_gaps(state: &State) -> Option<Plan> {
-    let before: Vec<Missing<'_>> = state
+    let (before, open): (Vec<Missing<'_>>, Vec<Missing<'_>>) = state
         .jobs
         .iter()
         .filter(|j| j.kind == JobKind::Work && j.round + 1 == state.round)
         .filter_map(|j| missing_of(state, j))
-        .filter(|m| m.remedy == Remedy::Redo)
-        .collect();
+        .filter(|m| matches!(m.remedy, Remedy::Redo | Remedy::FollowUp))
+        .partition(|m| m.remedy == Remedy::Redo);
     let mut tasks: Vec<Task> = before.iter().map(|m| redo(m, state.round)).collect();
+    if !open.is_empty() {
+        tasks.push(follow_up_task(state, &open));
+    }
     let mut depends = Vec::new();
     for gap in &before {
         for need in state.needs(gap.job.id()) {
@@ -205,6 +208,45 @@ fn redo(gap: &Missing<'_>, round: u32) -> Task {
     task
 }
 
+/// One task for what workers that are done left open. It may touch every file: a worker that kept to
+/// its own often could not do just this.
+fn follow_up_task(state: &State, open: &[Missing<'_>]) -> Task {
+    let id = TaskId::new(format!("left-open-r{}", state.round))
+        .unwrap_or_else(|_| unreachable!("fixed words and a number are a task id"));
+    let mut list = String::new();
+    for gap in open {
+        let _ = writeln!(list, "- {}", gap.statement);
+    }
+    let mut task = Task::new(
+        id,
+        format!(
+            "The work on this goal is done but for the points below.\n\nGoal: {}\n\nStill open:\n\
+             {list}\nDo exactly these, as far as the goal asks for them.",
+            state.goal
+        ),
+    );
+    task.title = "Do what was left open".into();
+    if let Some(gap) = open.first() {
+        task.role.clone_from(&gap.job.task.role);
+    }
+    task.scope = Some(Scope {
+        write: Some(vec!["**".into()]),
+        read: None,
+    });
+    task.verify = all_checks(state);
+    task.narrower = Some(format!("Do only the first of these points:\n{list}"));
+    task
+}
+
+/// Every check of the work so far, each command once.
+fn all_checks(state: &State) -> Vec<VerifyCommand> {
+    let mut seen = BTreeSet::new();
+    let work = state.jobs.iter().filter(|j| j.kind == JobKind::Work);
+    work.flat_map(|j| j.task.verify.clone())
+        .filter(|v| seen.insert(v.command.clone()))
+        .collect()
+}
+
 fn findings_task(state: &State, review: &Reviewed) -> Task {
     let id = TaskId::new(format!("review-findings-r{}", state.round))
         .unwrap_or_else(|_| unreachable!("a fixed word and a number are a task id"));
@@ -223,20 +265,13 @@ fn findings_task(state: &State, review: &Reviewed) -> Task {
     );
     task.title = "Address the findings of the review".into();
     let work = state.jobs.iter().filter(|j| j.kind == JobKind::Work);
-    let mut write: BTreeSet<String> = work
-        .clone()
-        .flat_map(|j| j.write_scope().to_vec())
-        .collect();
+    let mut write: BTreeSet<String> = work.flat_map(|j| j.write_scope().to_vec()).collect();
     write.extend(review.findings.iter().filter_map(|f| f.path.clone()));
     task.scope = Some(Scope {
         write: Some(write.into_iter().collect()),
         read: None,
     });
-    let mut seen = BTreeSet::new();
-    task.verify = work
-        .flat_map(|j| j.task.verify.clone())
-        .filter(|v| seen.insert(v.command.clone()))
-        .collect();
+    task.verify = all_checks(state);
     task.narrower = Some(format!(
         "Change only what the first finding asks for:\n{list}"
     ));

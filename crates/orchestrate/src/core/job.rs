@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_protocol::{HandoffStatus, MergeState, Task, TaskId, Usage};
+use baton_protocol::{HandoffStatus, MergeState, Task, TaskId, Timestamp, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::record::JobKind;
@@ -24,6 +24,7 @@ pub(crate) enum Why {
 /// A worker that was (or is about to be) started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Start {
+    pub at: Timestamp,
     pub base: String,
     pub worktree: Option<String>,
 }
@@ -31,6 +32,7 @@ pub(crate) struct Start {
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct End {
+    pub at: Timestamp,
     pub exit: Option<i32>,
     pub status: Option<HandoffStatus>,
     pub reason: String,
@@ -38,6 +40,7 @@ pub(crate) struct End {
     pub model: Option<String>,
     pub usage: Usage,
     pub cost_usd: Option<f64>,
+    pub open: Vec<String>,
 }
 
 /// What handoff-check said.

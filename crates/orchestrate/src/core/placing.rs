@@ -7,14 +7,15 @@ use baton_protocol::{Provider, Usage};
 
 /// The providers in the role's order, each with the models the role may use there first, without
 /// those to avoid. When every one is to be avoided, none is: a place that came back is better than
-/// no place. A role that names no models may use all.
+/// no place. A role that names no models may use all, and stays with the one that is `in_use`.
 pub(crate) fn candidates(
     providers: Vec<Provider>,
     wanted: &[String],
     avoid: &BTreeSet<String>,
+    in_use: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<Provider> {
     let chosen = if wanted.is_empty() {
-        providers
+        providers.into_iter().map(|p| staying(p, in_use)).collect()
     } else {
         in_order(&providers, wanted)
     };
@@ -24,6 +25,14 @@ pub(crate) fn candidates(
         .cloned()
         .collect();
     if kept.is_empty() { chosen } else { kept }
+}
+
+/// The provider with the model the run uses there already in front.
+fn staying(mut provider: Provider, in_use: &dyn Fn(&str) -> Option<String>) -> Provider {
+    if let Some(used) = in_use(&provider.id) {
+        provider.models.sort_by_key(|model| model.id != used);
+    }
+    provider
 }
 
 fn in_order(providers: &[Provider], wanted: &[String]) -> Vec<Provider> {
@@ -121,21 +130,32 @@ mod tests {
     fn a_role_s_models_come_in_its_order() {
         let all = vec![provider("a", &["m", "n"]), provider("b", &["m"])];
         let wanted = ["b/m", "a/n", "a/m", "c/x"].map(String::from);
-        let chosen = candidates(all.clone(), &wanted, &BTreeSet::new());
+        let chosen = candidates(all.clone(), &wanted, &BTreeSet::new(), &|_| None);
         assert_eq!(names(&chosen), ["b:m", "a:n+m"]);
         assert_eq!(
-            names(&candidates(all, &[], &BTreeSet::new())),
+            names(&candidates(all, &[], &BTreeSet::new(), &|_| None)),
             ["a:m+n", "b:m"]
         );
+    }
+
+    #[test]
+    fn o31_a_role_that_names_no_model_stays_with_the_run_s() {
+        let all = vec![provider("a", &["m", "n"]), provider("b", &["m", "n"])];
+        let used = |id: &str| (id == "a").then(|| "n".to_owned());
+        let chosen = candidates(all, &[], &BTreeSet::new(), &used);
+        assert_eq!(names(&chosen), ["a:n+m", "b:m+n"]);
     }
 
     #[test]
     fn a_place_that_failed_is_avoided_unless_it_is_the_only_one() {
         let all = vec![provider("a", &["m"]), provider("b", &["m"])];
         let avoid: BTreeSet<String> = ["a".to_owned()].into();
-        assert_eq!(names(&candidates(all.clone(), &[], &avoid)), ["b:m"]);
+        assert_eq!(
+            names(&candidates(all.clone(), &[], &avoid, &|_| None)),
+            ["b:m"]
+        );
         let both: BTreeSet<String> = ["a", "b"].map(String::from).into();
-        assert_eq!(candidates(all, &[], &both).len(), 2);
+        assert_eq!(candidates(all, &[], &both, &|_| None).len(), 2);
     }
 
     #[test]

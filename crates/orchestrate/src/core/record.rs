@@ -1,8 +1,10 @@
 //! What the journal holds: one record a line, in the envelope of `event/1`.
 
+use std::collections::BTreeMap;
+
 use baton_protocol::{
     Event, FindingSeverity, HandoffStatus, MergeState, Plan, ReviewVerdict, RunStatus, SchemaTag,
-    Task, TaskId, Timestamp, Usage,
+    SlotClass, Task, TaskId, Timestamp, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -98,6 +100,12 @@ pub(crate) struct Settings {
     /// Whether nothing new is started once a task has failed; what is done then reaches the target.
     #[serde(default)]
     pub pause_at_failure: bool,
+    /// How urgent the run is to others that want the same slots.
+    #[serde(default)]
+    pub class: SlotClass,
+    /// The models that roles name, in their order.
+    #[serde(default)]
+    pub models: BTreeMap<String, Vec<String>>,
 }
 
 /// The branch the result goes to, as it was when the run started.
@@ -159,6 +167,9 @@ pub(crate) enum Record {
         model: Option<String>,
         usage: Usage,
         cost_usd: Option<f64>,
+        /// What the hand-off says is still open.
+        #[serde(default)]
+        open: Vec<String>,
     },
     /// handoff-check judged an attempt.
     Judged {

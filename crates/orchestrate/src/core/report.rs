@@ -2,7 +2,7 @@
 
 use baton_protocol::{
     Gap, Handoff, MergeOutcome, MergeState, Round, Run, RunStatus, RunTask, SchemaTag, TaskId,
-    Verdict,
+    TaskState, Verdict,
 };
 
 use super::budget;
@@ -225,25 +225,25 @@ pub(crate) fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// How far a job is, in a word.
-pub(crate) fn stage(job: &Job) -> &'static str {
+/// How far a job is.
+pub(crate) fn stage(job: &Job) -> TaskState {
     match job.phase() {
-        Phase::Ready if job.attempt().number > 1 => "retrying",
-        Phase::Ready => "waiting",
-        Phase::Running => "running",
-        Phase::Ended(_) => "ended",
-        Phase::Passed => "checked",
-        Phase::Refused(_) => "refused",
-        Phase::Committed(_) => "committed",
+        Phase::Ready if job.attempt().number > 1 => TaskState::Retrying,
+        Phase::Ready => TaskState::Waiting,
+        Phase::Running => TaskState::Running,
+        Phase::Ended(_) => TaskState::Ended,
+        Phase::Passed => TaskState::Checked,
+        Phase::Refused(_) => TaskState::Refused,
+        Phase::Committed(_) => TaskState::Committed,
         Phase::Settled => match &job.fate {
-            Fate::Integrated { .. } => "integrated",
-            Fate::Done { .. } => "done",
+            Fate::Integrated { .. } => TaskState::Integrated,
+            Fate::Done { .. } => TaskState::Done,
             Fate::NotIntegrated {
                 state: MergeState::Conflict,
                 ..
-            } => "conflict",
-            Fate::NotIntegrated { .. } => "broke checks",
-            _ => "failed",
+            } => TaskState::Conflict,
+            Fate::NotIntegrated { .. } => TaskState::BrokeChecks,
+            _ => TaskState::Failed,
         },
     }
 }

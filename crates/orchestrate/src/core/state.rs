@@ -1,8 +1,8 @@
 //! The state of a run: a fold over its journal.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use baton_protocol::{HandoffStatus, Plan, ReviewVerdict, RunStatus, TaskId, Timestamp};
+use baton_protocol::{HandoffStatus, Plan, ReviewVerdict, RunStatus, SlotClass, TaskId, Timestamp};
 
 use super::budget::Spent;
 use super::job::{Attempt, Commit, End, Fate, Job, Judgement, Start, Why};
@@ -83,6 +83,8 @@ pub(crate) struct State {
     pub summary: Summary,
     pub status: Option<RunStatus>,
     pub spent: Spent,
+    /// Where the last worker ended: its provider and model.
+    pub last_place: Option<(String, Option<String>)>,
 }
 
 impl State {
@@ -102,6 +104,8 @@ impl State {
                 budget: BudgetLimits::default(),
                 queue_ms: 0,
                 pause_at_failure: false,
+                class: SlotClass::default(),
+                models: BTreeMap::new(),
             },
             target: Target {
                 branch: String::new(),
@@ -128,6 +132,7 @@ impl State {
             summary: Summary::NotYet,
             status: None,
             spent: Spent::default(),
+            last_place: None,
         }
     }
 
@@ -176,7 +181,7 @@ impl State {
         if let Some(id) = &entry.task
             && let Some(index) = self.jobs.iter().position(|job| job.id() == id)
         {
-            self.apply_to_job(index, &entry.record);
+            self.apply_to_job(index, entry);
         }
         self.apply_to_run(entry);
     }
@@ -295,7 +300,8 @@ impl State {
         }
     }
 
-    fn apply_to_job(&mut self, index: usize, record: &Record) {
+    fn apply_to_job(&mut self, index: usize, entry: &Entry) {
+        let record = &entry.record;
         let at_once = matches!(
             self.stop,
             Some(Stop::Interrupt(_) | Stop::Halt { now: true })
@@ -304,6 +310,7 @@ impl State {
         match record {
             Record::Started { base, worktree, .. } => {
                 job.attempt_mut().start = Some(Start {
+                    at: entry.at,
                     base: base.clone(),
                     worktree: worktree.clone(),
                 });
@@ -316,10 +323,15 @@ impl State {
                 model,
                 usage,
                 cost_usd,
+                open,
                 ..
             } => {
                 self.spent.add(usage, *cost_usd);
+                if let Some(provider) = provider {
+                    self.last_place = Some((provider.clone(), model.clone()));
+                }
                 job.attempt_mut().end = Some(End {
+                    at: entry.at,
                     exit: *exit,
                     status: *status,
                     reason: reason.clone(),
@@ -327,6 +339,7 @@ impl State {
                     model: model.clone(),
                     usage: usage.clone(),
                     cost_usd: *cost_usd,
+                    open: open.clone(),
                 });
                 // We ended it ourselves: that says nothing about the work or the place.
                 if at_once && *status != Some(HandoffStatus::Completed) {

@@ -1,9 +1,10 @@
 //! Small makers for the tests of the core.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use baton_protocol::{
-    HandoffStatus, Plan, SchemaTag, Scope, Task, TaskId, Timestamp, Usage, VerifyCommand,
+    HandoffStatus, Plan, SchemaTag, Scope, SlotClass, Task, TaskId, Timestamp, Usage, VerifyCommand,
 };
 
 use super::record::{BudgetLimits, Entry, Record, ReviewMode, Settings, Target};
@@ -56,6 +57,8 @@ pub(crate) fn settings() -> Settings {
         budget: BudgetLimits::default(),
         queue_ms: 600_000,
         pause_at_failure: false,
+        class: SlotClass::default(),
+        models: BTreeMap::new(),
     }
 }
 
@@ -92,6 +95,7 @@ pub(crate) fn ended(attempt: u32, exit: i32, status: Option<HandoffStatus>) -> R
         model: Some("m".into()),
         usage: Usage::default(),
         cost_usd: None,
+        open: Vec::new(),
     }
 }
 

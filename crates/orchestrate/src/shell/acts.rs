@@ -193,11 +193,24 @@ pub(crate) fn commit_tree(
     }
     let _one = context.trees();
     let repo = Repo::discover(tree).map_err(|e| git(&e))?;
+    if tree.canonicalize().is_ok_and(|real| real != repo.root()) {
+        return Err(Failure::internal(format!(
+            "{} is not a tree of its own any more; it was left as it is",
+            tree.display()
+        )));
+    }
     repo.commit_all(&message).map_err(|e| git(&e))?;
     let head = repo.head().map_err(|e| git(&e))?.commit;
-    Ok(head
+    let made = head
         .map(|h| h.as_str().to_owned())
-        .filter(|head| head != base))
+        .filter(|head| head != base);
+    if let Some(commit) = &made
+        && Repo::is_clone(tree)
+    {
+        let fetched = context.repo.fetch_from_clone(tree, commit);
+        fetched.map_err(|e| git(&e))?;
+    }
+    Ok(made)
 }
 
 /// Whether a job writes to a tree of its own.

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use baton_cli::Failure;
+use baton_cli::config::TraceMode;
 use baton_protocol::{Handoff, Run, RunStatus, TaskId, Verdict};
 
-use crate::core::job::{Commit, Fate, Job};
+use crate::core::job::{Attempt, Commit, Fate, Job};
 use crate::core::record::{JobKind, Record};
 use crate::core::state::State;
-use crate::core::{markdown, names, questions, report};
+use crate::core::{markdown, names, questions, report, trace};
 
 use super::context::{Context, Line};
 use super::layout::RunFolder;
@@ -34,11 +35,38 @@ pub(crate) fn finish(
     }
     let text = write_report(context, &state, status)?;
     stage::write(context.folder().path(), "report.md", &text)?;
+    leave_trace(context, &state)?;
     line.record(None, Record::RunEnded { status })?;
     if status == RunStatus::Completed {
         let tree = context.worktree(&format!("{}-integration", context.run));
         if tree.exists() {
             integrating::discard(context, &tree)?;
+        }
+    }
+    Ok(())
+}
+
+/// What stays of the workers' events: a summary in numbers beside them, or nothing.
+fn leave_trace(context: &Context, state: &State) -> Result<(), Failure> {
+    let folder = context.folder();
+    let files =
+        |job: &Job, attempt: &Attempt| folder.attempt(job.id(), attempt.number, attempt.placement);
+    match context.config.trace.mode {
+        TraceMode::Off => {}
+        TraceMode::Memory => {
+            let attempts = state.jobs.iter().flat_map(|job| {
+                let number = |attempt: &Attempt| files(job, attempt);
+                job.attempts.iter().map(number).collect::<Vec<_>>()
+            });
+            attempts.for_each(|folder| worker::forget_events(&folder));
+        }
+        TraceMode::Snapshot => {
+            let now = baton_protocol::Timestamp::now();
+            let events = |job: &Job, attempt: &Attempt| worker::events(&files(job, attempt));
+            let trace = trace::trace(&context.run, state, wall_ms(state, now), &events);
+            let text = serde_json::to_string_pretty(&trace)
+                .map_err(|e| Failure::internal(format!("cannot write the trace: {e}")))?;
+            stage::write(folder.path(), "trace.json", &(text + "\n"))?;
         }
     }
     Ok(())

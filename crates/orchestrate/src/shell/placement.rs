@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use baton_cli::Failure;
 use baton_protocol::{HandoffStatus, Health, Task};
 
+use crate::core::grouping;
 use crate::core::job::Attempt;
 use crate::core::placing;
 use crate::core::state::State;
@@ -100,7 +101,9 @@ pub(super) fn candidates(
         .map(|r| r.models.clone())
         .unwrap_or_default();
     health_document.providers =
-        placing::candidates(health_document.providers, &wanted, &attempt.avoid);
+        placing::candidates(health_document.providers, &wanted, &attempt.avoid, &|id| {
+            grouping::model_in_use(state, id).map(str::to_owned)
+        });
     let text = serde_json::to_string(&health_document)
         .map_err(|e| Failure::internal(format!("cannot write the candidates: {e}")))?;
     let task_file = folder.join("task.json");

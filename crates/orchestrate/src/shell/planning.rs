@@ -250,6 +250,10 @@ pub(crate) fn read(
         Ok(PlannerSays::Facts(_)) => Record::PlanRejected {
             faults: vec!["it asks for facts again; plan with what is known".into()],
         },
+        // A further round is for what is missing: a question answers none of it.
+        Ok(PlannerSays::Plan(plan)) if plan.direct && state.round > 1 => Record::PlanRejected {
+            faults: vec!["`direct` is true, but something is missing; give it to tasks".into()],
+        },
         Ok(PlannerSays::Plan(plan)) => judge(context, state, &folder, *plan)?,
     };
     if context.stop.is_cancelled() {

@@ -14,9 +14,11 @@ use super::worktrees::git_failure;
 
 /// What the configuration asks of a run and a run cannot give is refused, not passed over.
 pub(crate) fn configuration(config: &config::Config) -> Result<(), Failure> {
-    if config.run.isolation != config::Isolation::Worktree {
+    if config.run.isolation == config::Isolation::None {
         return Err(Failure::config(
-            "[run] isolation: only `worktree` is available; remove the line or set it to that",
+            "[run] isolation = \"none\": a run never works in your own tree, where half-done work \
+             would stand among yours; set it to \"worktree\" or \"clone\" (or call worker-run there \
+             by hand)",
         ));
     }
     if config.commands.strict_roles {

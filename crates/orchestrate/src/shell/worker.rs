@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_cli::Failure;
+use baton_cli::config::TraceMode;
 use baton_process::{Command, Identity, Output, Waited, sibling};
-use baton_protocol::{Handoff, HandoffStatus, ReadError, Reservation, Task, Usage};
+use baton_protocol::{Handoff, HandoffStatus, ReadError, Reservation, Task, Timestamp, Usage};
 use fs2::FileExt as _;
 
 use crate::core::activity::{self, Activity};
@@ -18,6 +19,7 @@ use crate::core::placing;
 use crate::core::questions;
 use crate::core::record::{JobKind, Record};
 use crate::core::state::State;
+use crate::core::{open_issues, urgency};
 
 use super::context::{Context, Line};
 use super::layout::make_folder;
@@ -36,6 +38,8 @@ const GRACE: Duration = Duration::from_secs(10);
 
 const STDERR: &str = "stderr.log";
 const HANDOFF: &str = "handoff.json";
+/// What the worker tells while it works.
+const EVENTS: &str = "events.jsonl";
 
 /// Starts the job's worker (or finds the one that runs) and sees it to its end.
 pub(crate) fn run(context: &Context, line: &Line, state: &State, job: &Job) -> Result<(), Failure> {
@@ -76,6 +80,7 @@ fn plan_start(context: &Context, state: &State, job: &Job) -> Start {
     let attempt = job.attempt();
     let own_tree = job.kind == JobKind::Work && context.writes(&job.task.role);
     Start {
+        at: Timestamp::now(),
         base: state.head.clone(),
         worktree: own_tree
             .then(|| names::worktree(&context.run, job.id(), attempt.number, attempt.placement)),
@@ -132,7 +137,7 @@ fn begin(
             let Some(_seat) = context.seat(decide::seats(state)) else {
                 return Ok(Ended::Stopped);
             };
-            spawn(context, state, &task, folder, &place, &file)
+            spawn(context, state, job.kind, &task, folder, &place, &file)
         }
         Candidates::None(ended) => Ok(ended),
     }
@@ -175,6 +180,7 @@ fn write_task(folder: &Path, task: &Task) -> Result<(), Failure> {
 fn spawn(
     context: &Context,
     state: &State,
+    kind: JobKind,
     task: &Task,
     folder: &Path,
     place: &Path,
@@ -197,7 +203,8 @@ fn spawn(
     argv.push(sibling("slot-lock").into());
     argv.push("--candidates".into());
     argv.push(candidates.into());
-    for (flag, value) in [("--wait", wait.as_str()), ("--class", "worker")] {
+    let class = urgency::name(urgency::class(state.settings.class, kind));
+    for (flag, value) in [("--wait", wait.as_str()), ("--class", class)] {
         argv.push(flag.into());
         argv.push(value.into());
     }
@@ -205,11 +212,14 @@ fn spawn(
     argv.push(folder.join("reservation.json").into());
     argv.push("--".into());
     argv.push(sibling("worker-run").into());
-    for (flag, value) in [
+    let mut files = vec![
         ("--task", folder.join("task.json")),
         ("--repo", place.to_owned()),
-        ("--events", folder.join("events.jsonl")),
-    ] {
+    ];
+    if context.config.trace.mode != TraceMode::Off {
+        files.push(("--events", folder.join(EVENTS)));
+    }
+    for (flag, value) in files {
         argv.push(flag.into());
         argv.push(value.into());
     }
@@ -374,6 +384,7 @@ fn finish(
             model: None,
             usage: Usage::default(),
             cost_usd: None,
+            open: Vec::new(),
         },
         Ended::Exit(code) => from_files(context, folder, attempt, Some(code)),
         Ended::Adopted => from_files(context, folder, attempt, None),
@@ -424,6 +435,12 @@ fn from_files(context: &Context, folder: &Path, attempt: u32, exit: Option<i32>)
         model,
         usage,
         cost_usd,
+        open: handoff
+            .as_ref()
+            .ok()
+            .filter(|h| h.status == HandoffStatus::Completed)
+            .map(open_issues::of)
+            .unwrap_or_default(),
     }
 }
 
@@ -435,8 +452,18 @@ pub(crate) fn handoff(folder: &Path) -> Result<Handoff, ReadError> {
 
 /// What the attempt's worker does or did, from its events.
 pub(crate) fn activity(folder: &Path) -> Activity {
-    let events = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    activity::read(&events, reservation(folder).as_ref())
+    activity::read(&events(folder), reservation(folder).as_ref())
+}
+
+/// The events of an attempt's worker, as it wrote them; nothing where they are not traced.
+pub(crate) fn events(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join(EVENTS)).unwrap_or_default()
+}
+
+/// Forgets the events of an attempt.
+pub(crate) fn forget_events(folder: &Path) {
+    // What is not there, or cannot be removed, does no harm.
+    let _ = std::fs::remove_file(folder.join(EVENTS));
 }
 
 fn reservation(folder: &Path) -> Option<Reservation> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_cli::Failure;
+use baton_cli::config::Isolation;
 use baton_process::{Capture, Command};
 use baton_protocol::RelPath;
 use baton_repo::{Globs, Removal, Repo};
@@ -70,15 +71,32 @@ pub(crate) fn ready(
             if let Some(folder) = path.parent() {
                 make_folder(folder)?;
             }
-            context
-                .repo
-                .worktree_add(&path, None, base)
-                .map_err(|e| git_failure(&e))?
+            make(context, &path, base).map_err(|e| git_failure(&e))?
         }
     };
     copy(context, &path)?;
     set_up(context, &path, log)?;
     Ok((repo, path))
+}
+
+/// A fresh tree, of the kind the configuration asks for. The integration tree is always a work tree:
+/// only the host works there.
+fn make(context: &Context, path: &Path, base: &str) -> Result<Repo, baton_repo::RepoError> {
+    let ours = path == context.worktree(&format!("{}-integration", context.run));
+    match context.config.run.isolation {
+        Isolation::Clone if !ours => {
+            // A clone takes many steps; it stands at its place only when it is whole.
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let draft = path.with_file_name(format!(".{name}.{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&draft);
+            context.repo.clone_to(&draft, base)?;
+            std::fs::rename(&draft, path).map_err(|e| {
+                baton_repo::RepoError::Refused(format!("cannot make {}: {e}", path.display()))
+            })?;
+            Repo::discover(path)
+        }
+        _ => context.repo.worktree_add(path, None, base),
+    }
 }
 
 /// Copies the files that git does not track and a fresh work tree needs.
@@ -189,6 +207,10 @@ pub(crate) fn remove_if_empty(context: &Context, path: &Path, safe: &[&str]) -> 
     let _one = context.trees();
     if !path.exists() {
         return Ok(());
+    }
+    if Repo::is_clone(path) {
+        let removed = context.repo.clone_remove(path, safe);
+        return removed.map_err(|e| e.to_string());
     }
     let repo = Repo::discover(path).map_err(|e| e.to_string())?;
     if repo.root() != path.canonicalize().unwrap_or_default() {

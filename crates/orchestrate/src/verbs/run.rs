@@ -1,10 +1,12 @@
 //! `orchestrate run`.
 
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use baton_cli::{Failure, Output, config, input};
 use baton_process::Cancel;
-use baton_protocol::{Exit, Plan, Timestamp};
+use baton_protocol::{Exit, Plan, SlotClass, Timestamp};
 
 use crate::cli::{ReviewChoice, Run};
 use crate::core::fallback;
@@ -210,7 +212,28 @@ fn settings(cli: &Run, config: &config::Config, given: bool) -> Result<Settings,
         budget: budget(&cli.budget, &config.budget)?,
         queue_ms: u64::try_from(cli.queue.as_millis()).unwrap_or(u64::MAX),
         pause_at_failure: false,
+        class: cli
+            .class
+            .unwrap_or_else(|| attended(std::io::stderr().is_terminal())),
+        models: models(config),
     })
+}
+
+/// A person who sees the progress on a terminal waits for the run.
+const fn attended(terminal: bool) -> SlotClass {
+    if terminal {
+        SlotClass::Interactive
+    } else {
+        SlotClass::Worker
+    }
+}
+
+/// The models that roles name.
+pub(super) fn models(config: &config::Config) -> BTreeMap<String, Vec<String>> {
+    let roles = config.roles.iter().filter(|(_, r)| !r.models.is_empty());
+    roles
+        .map(|(name, r)| (name.clone(), r.models.clone()))
+        .collect()
 }
 
 /// A limit on the command line stops; those of the configuration do as its mode says.

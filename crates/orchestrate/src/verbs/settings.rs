@@ -1,6 +1,7 @@
 //! The settings of runs that a verb makes on its own account, from the configuration.
 
 use baton_cli::{Failure, config};
+use baton_protocol::SlotClass;
 
 use crate::cli::Budget;
 use crate::core::record::{ReviewMode, Settings};
@@ -30,6 +31,9 @@ pub(crate) fn of_configuration(config: &config::Config) -> Result<Settings, Fail
         budget: run::budget(&Budget::default(), &config.budget)?,
         queue_ms: QUEUE_MS,
         pause_at_failure: false,
+        // A goal goes on by itself for hours: it stays behind everybody who waits.
+        class: SlotClass::Batch,
+        models: run::models(config),
     })
 }
 
