@@ -5,6 +5,8 @@ mod support;
 
 #[path = "orchestrate/chaos.rs"]
 mod chaos;
+#[path = "orchestrate/chaos_served.rs"]
+mod chaos_served;
 #[path = "orchestrate/configured.rs"]
 mod configured;
 #[path = "orchestrate/rounds.rs"]
@@ -15,5 +17,7 @@ mod rows;
 mod runs;
 #[path = "orchestrate/served.rs"]
 mod served;
+#[path = "orchestrate/shared.rs"]
+mod shared;
 #[path = "orchestrate/stage.rs"]
 mod stage;

@@ -262,3 +262,52 @@ fn o08_a_repository_with_a_submodule_is_worked_on_and_cleaned_up() {
     let clean = stage.orchestrate(&["clean", "--yes"]).code(0).json();
     assert_eq!(clean["kept"], json!([]), "{clean:#}");
 }
+
+/// A package manager that makes its lock file from the manifests, as real ones do.
+const NPM: &str = "#!/bin/sh\n\
+    n=$(cat */package.json | grep -c dep-)\n\
+    { echo \"{ \\\"count\\\": $n, \"; cat */package.json | grep dep- | sort; echo '}'; } > package-lock.json\n";
+
+#[test]
+fn o01_lock_files_that_two_tasks_share_are_made_anew_at_integration() {
+    let stage = Stage::with_files(&[
+        ("web/a/package.json", "{}\n"),
+        ("web/b/package.json", "{}\n"),
+        ("web/package-lock.json", "{ \"count\": 0, \n}\n"),
+    ]);
+    let npm = stage.stub("bin/npm");
+    write(&stage.stub("bin"), "npm", NPM);
+    std::fs::set_permissions(&npm, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(stage.stub("bin"))
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    )
+    .unwrap();
+    let mut tasks = Vec::new();
+    for id in ["a", "b"] {
+        // Each adds a dependency and makes the lock file in its own tree: both change the same line.
+        let script = format!(
+            "echo '\"dep-{id}\"' >> web/{id}/package.json; (cd web && sh {}); handoff completed done",
+            npm.display()
+        );
+        stage.work(id, &script);
+        tasks.push(json!({
+            "schema": "task/1", "id": id, "prompt": format!("Add dep-{id}."),
+            "scope": {"write": [format!("web/{id}/package.json"), "web/package-lock.json"]},
+            "verify": [{"command": format!("grep -q dep-{id} web/package-lock.json")}],
+        }));
+    }
+    let ended = stage
+        .tool(&["run", "--from", "-", "--review", "off"])
+        .stdin(plan(&tasks))
+        .env("PATH", path)
+        .run()
+        .code(0);
+    let lock = stage.git(&["show", "main:web/package-lock.json"]);
+    assert_eq!(
+        lock, "{ \"count\": 2, \n\"dep-a\"\n\"dep-b\"\n}",
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(stage.git(&["rev-list", "--count", "main"]), "3");
+}

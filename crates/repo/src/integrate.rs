@@ -48,11 +48,85 @@ impl Repo {
         self.integrate(git)
     }
 
-    fn integrate(&self, git: Git) -> Result<Integration, RepoError> {
-        let said = self.as_committer(git)?.said()?;
-        if said.is_ok() {
-            return Ok(Integration::Done(self.commit("HEAD")?));
+    /// As [`Repo::cherry_pick`], but conflicts in files that `settled` names are settled with the
+    /// version that is checked out here; these files are given back.
+    pub fn cherry_pick_keeping(
+        &self,
+        upstream: &str,
+        tip: &str,
+        settled: &dyn Fn(&GitPath) -> bool,
+    ) -> Result<(Integration, Vec<GitPath>), RepoError> {
+        let mut kept = Vec::new();
+        if self.commit(upstream)? == self.commit(tip)? {
+            return Ok((Integration::Done(self.commit("HEAD")?), kept));
         }
+        let git = self
+            .git(["cherry-pick", "--allow-empty", "--keep-redundant-commits"])
+            .arg(format!("{upstream}..{tip}"));
+        let mut said = self.as_committer(git)?.said()?;
+        while !said.is_ok() {
+            let unmerged = self.unmerged()?;
+            if unmerged.is_empty() || !unmerged.iter().all(settled) {
+                self.abort_operation()?;
+                return if unmerged.is_empty() {
+                    Err(said.into_error())
+                } else {
+                    Ok((Integration::Conflict(unmerged), kept))
+                };
+            }
+            for path in &unmerged {
+                // What is checked out here is "ours"; where it is not there, it stays away.
+                let ours = self
+                    .git(["checkout", "--ours", "--"])
+                    .arg(path.as_path())
+                    .said()?;
+                let take = if ours.is_ok() { ["add"] } else { ["rm"] };
+                let git = self.git(take);
+                let git = if ours.is_ok() {
+                    git
+                } else {
+                    git.args(["--quiet", "--cached"])
+                };
+                git.arg("--").arg(path.as_path()).ok()?;
+            }
+            kept.extend(unmerged);
+            self.as_committer(
+                self.git(["commit", "--quiet", "--no-verify", "--allow-empty"])
+                    .args(["--cleanup=verbatim", "-C", "CHERRY_PICK_HEAD"]),
+            )?
+            .ok()?;
+            if self.operation_in_progress().is_none() {
+                break;
+            }
+            said = self
+                .as_committer(self.git(["cherry-pick", "--continue"]))?
+                .said()?;
+        }
+        Ok((Integration::Done(self.commit("HEAD")?), kept))
+    }
+
+    /// Puts these files, as they are now, into the commit that is checked out. None: they are in it.
+    pub fn amend(&self, paths: &[GitPath]) -> Result<Option<ObjectId>, RepoError> {
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let names = paths.iter().map(GitPath::as_path);
+        self.git(["add", "--"]).args(names).ok()?;
+        let staged = self
+            .git(["diff-index", "--cached", "--quiet", "HEAD"])
+            .said()?;
+        if staged.is_ok() {
+            return Ok(None);
+        }
+        self.as_committer(
+            self.git(["commit", "--quiet", "--no-verify", "--amend", "--no-edit"])
+                .args(["--cleanup=verbatim", "--allow-empty"]),
+        )?
+        .ok()?;
+        Ok(Some(self.commit("HEAD")?))
+    }
+
+    fn unmerged(&self) -> Result<Vec<GitPath>, RepoError> {
         let unmerged = self
             .git([
                 "diff",
@@ -62,7 +136,15 @@ impl Repo {
                 "--no-ext-diff",
             ])
             .ok()?;
-        let paths = split_names(&unmerged.stdout);
+        Ok(split_names(&unmerged.stdout))
+    }
+
+    fn integrate(&self, git: Git) -> Result<Integration, RepoError> {
+        let said = self.as_committer(git)?.said()?;
+        if said.is_ok() {
+            return Ok(Integration::Done(self.commit("HEAD")?));
+        }
+        let paths = self.unmerged()?;
         self.abort_operation()?;
         if paths.is_empty() {
             return Err(said.into_error());

@@ -20,6 +20,7 @@ pub(crate) mod grouping;
 pub(crate) mod html;
 pub(crate) mod init_file;
 pub(crate) mod job;
+pub(crate) mod lock_files;
 pub(crate) mod markdown;
 pub(crate) mod names;
 pub(crate) mod open_issues;

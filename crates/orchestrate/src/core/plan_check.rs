@@ -6,6 +6,7 @@ use baton_protocol::{Plan, Task, TaskId};
 
 use super::gate::{Route, route};
 use super::glob_overlap::overlap;
+use super::lock_files;
 use super::verify_check::{self, Offer};
 
 /// What the plan is judged against.
@@ -22,20 +23,6 @@ pub(crate) struct Rules<'a> {
 
 /// Files nobody may own.
 const PROTECTED: &[&str] = &[".git", ".git/**", ".orchestrator", ".orchestrator/**"];
-
-/// Files that package managers write; the host makes them anew when it integrates, so sharing one
-/// is no conflict.
-const LOCK_FILES: &[&str] = &[
-    "Cargo.lock",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "poetry.lock",
-    "uv.lock",
-    "go.sum",
-    "Gemfile.lock",
-    "composer.lock",
-];
 
 /// Every fault of a plan, each a sentence that a planner can act on. Empty: the plan is sound.
 pub(crate) fn faults(plan: &Plan, rules: &Rules<'_>) -> Vec<String> {
@@ -239,13 +226,11 @@ fn overlap_faults(plan: &Plan, order: &Order, faults: &mut Vec<String>) {
 }
 
 fn without_locks(task: &Task) -> Vec<String> {
-    let is_lock = |glob: &&String| {
-        LOCK_FILES
-            .iter()
-            .any(|l| glob.rsplit('/').next() == Some(l))
-    };
-    let own = task.write_scope().unwrap_or(&[]);
-    own.iter().filter(|g| !is_lock(g)).cloned().collect()
+    // The host makes lock files anew when it integrates, so sharing one is no conflict.
+    let own = task.write_scope().unwrap_or(&[]).iter();
+    own.filter(|glob| lock_files::kind_of(glob).is_none())
+        .cloned()
+        .collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::core::record::Record;
 use crate::core::state::State;
 
 use super::context::{Context, Line};
+use super::lock_files::{self, Picked};
 use super::worktrees::{self, NotReady, git_failure};
 use super::{acts, stage, worker};
 
@@ -40,10 +41,12 @@ pub(crate) fn integrate(
     };
     let picked = {
         let _one = context.trees();
-        repo.cherry_pick(&start.base, commit)
+        let settled = lock_files::is_settled_by_making;
+        repo.cherry_pick_keeping(&start.base, commit, &settled)
             .map_err(|e| git_failure(&e))?
     };
-    let head = match picked {
+    let (picked, kept) = picked;
+    let mut head = match picked {
         Integration::Done(head) => head.as_str().to_owned(),
         Integration::Conflict(paths) => {
             let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
@@ -51,10 +54,24 @@ pub(crate) fn integrate(
             return refuse(context, line, job, commit, MergeState::Conflict, detail);
         }
     };
+    let renewed = lock_files::renew(
+        context,
+        &repo,
+        &tree,
+        &Picked {
+            base: &start.base,
+            commit,
+            onto: &state.head,
+            kept: &kept,
+        },
+        &acts::folder(context, job),
+    )?;
     // Where nothing came between, the tree is the one that was checked a moment ago.
-    if start.base != state.head
-        && let Some(failure) = verify_again(context, state, job, &tree)?
-    {
+    let same = start.base == state.head && renewed.is_none();
+    if let Some(renewed) = renewed {
+        head = renewed;
+    }
+    if !same && let Some(failure) = verify_again(context, state, job, &tree)? {
         discard(context, &tree)?;
         if context.stop.is_cancelled() {
             return Ok(());

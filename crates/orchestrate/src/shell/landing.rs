@@ -1,6 +1,7 @@
 //! The one fast-forward of the target, and what happens when the target has moved meanwhile.
 
 use baton_cli::Failure;
+use baton_process::sandbox::Network;
 use baton_process::{Capture, Command};
 use baton_repo::{Integration, RepoError};
 
@@ -8,6 +9,7 @@ use crate::core::record::Record;
 use crate::core::state::State;
 
 use super::acts::CHECK_LIMIT;
+use super::confined::confine;
 use super::context::{Context, Line};
 use super::integrating::{discard, move_branch, tree_at_head};
 use super::stage::{exit_code, last_line};
@@ -126,12 +128,14 @@ fn failing_check(
         let limit = verify
             .timeout_ms
             .map_or(CHECK_LIMIT, std::time::Duration::from_millis);
-        let outcome = Command::shell(&verify.command)
+        let command = Command::shell(&verify.command)
             .cwd(tree)
             .merge_stderr()
             .capture(Capture::default())
             .timeout(limit)
-            .hunt()
+            .hunt();
+        // Models wrote what runs here, so it runs where their own commands do.
+        let outcome = confine(context, command, tree, Network::Loopback, &[])
             .run(&context.stop)
             .map_err(|e| Failure::internal(format!("cannot run `{}`: {e}", verify.command)))?;
         if !outcome.success() {

@@ -3,6 +3,7 @@
 pub(crate) mod acts;
 pub(crate) mod ask;
 pub(crate) mod baseline;
+mod confined;
 pub(crate) mod context;
 pub(crate) mod desk;
 pub(crate) mod detached;
@@ -18,6 +19,7 @@ pub(crate) mod journal;
 pub(crate) mod landing;
 pub(crate) mod layout;
 pub(crate) mod lock;
+mod lock_files;
 pub(crate) mod loops;
 mod placement;
 pub(crate) mod plan_run;
