@@ -12,18 +12,27 @@ pub(crate) enum Spent {
     Prefill,
     /// From the first to the last token.
     Decode,
+    /// The model's own calls: reading, editing, commands.
+    Tools,
     /// Checks.
     Check,
 }
 
 impl Spent {
-    pub(crate) const ALL: [Self; 4] = [Self::Queue, Self::Prefill, Self::Decode, Self::Check];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Queue,
+        Self::Prefill,
+        Self::Decode,
+        Self::Tools,
+        Self::Check,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
             Self::Prefill => "prefill",
             Self::Decode => "decode",
+            Self::Tools => "tools",
             Self::Check => "check",
         }
     }
@@ -68,6 +77,7 @@ pub(crate) fn read(events: &str, reservation: Option<&Reservation>) -> Activity 
         }
     }
     let mut context = None;
+    let mut before = u64::MAX;
     for line in events.lines() {
         let Ok(event) = baton_protocol::read::<Event>(line) else {
             continue;
@@ -98,9 +108,12 @@ pub(crate) fn read(events: &str, reservation: Option<&Reservation>) -> Activity 
                     activity.tokens_per_s = Some(rate);
                 }
             }
+            // A call's event comes at its end; it began when what was before it ended.
+            "tool" => activity.add(Spent::Tools, at, at.saturating_sub(before)),
             "check" => activity.add(Spent::Check, at, number("duration_ms").unwrap_or(0)),
             _ => {}
         }
+        before = at;
         activity.last = Some(event.kind);
     }
     activity.spans.sort_by_key(|s| s.from_ms);

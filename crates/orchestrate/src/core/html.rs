@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use baton_protocol::{CheckVerdict, MergeState, Run, RunTask};
+use baton_protocol::{CheckVerdict, MergeState, Run, RunStatus, RunTask};
 
 use super::activity::{Span, Spent};
 use super::fallback::first_line;
@@ -27,42 +27,32 @@ pub(crate) struct Diff {
 /// The longest diff shown whole.
 const MOST_DIFF: usize = 60_000;
 
+/// Diffs of no more lines than this are open from the start.
+const OPEN_DIFF: usize = 60;
+
 const STYLE: &str = "\
-:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
-h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%}\
-td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884;vertical-align:top}\
+:root{color-scheme:light dark;--good:#2a7d4f;--bad:#b3382c;--line:#8884}\
+body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}\
+h1{font-size:1.35rem;margin-bottom:.4rem}h2{font-size:1.1rem;margin:2rem 0 .6rem}\
+.status{display:inline-block;border-radius:.3rem;padding:0 .5rem;margin-right:.6rem;color:#fff;background:var(--bad)}\
+.status.done{background:var(--good)}.facts{color:#777}\
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}\
+td:last-child,th:last-child{white-space:nowrap;text-align:right}\
 pre{overflow:auto;background:#8881;padding:.8rem;font-size:.85rem}code{font-size:.9em}\
-.good{color:#2a7d4f}.bad{color:#b3382c}svg{width:100%;height:auto;font:11px system-ui,sans-serif}\
-svg text{fill:currentColor}.queue{fill:#a9a9a9}.prefill{fill:#d9a441}.decode{fill:#3f7fbf}.check{fill:#4d9e6a}\
-.whole{fill:#8883}.key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em}\
-.add{color:#2a7d4f}.del{color:#b3382c}";
+.good{color:var(--good)}.bad{color:var(--bad)}.small{font-size:.85em;color:#777}\
+svg.time{width:100%;height:auto;font:11px system-ui,sans-serif}svg text{fill:currentColor}svg line{stroke:var(--line)}\
+.queue{fill:#a9a9a9}.prefill{fill:#d9a441}.decode{fill:#3f7fbf}.tools{fill:#8a63b5}.check{fill:#4d9e6a}\
+.whole{fill:#8883}.key{width:.8em;height:.8em;margin:0 .3em 0 1em}.key:first-child{margin-left:0}\
+.add{color:var(--good)}.del{color:var(--bad)}details{margin:.3rem 0}summary{cursor:pointer}";
 
 /// The page.
 pub(crate) fn render(run: &Run, rows: &[Row], diffs: &[Diff]) -> String {
     let mut page = String::new();
-    // Writing into a String cannot fail, so the results are not looked at.
-    let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
-         <title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n\
-         <p>{goal}</p>\n<p>Run <code>{id}</code>{branch}</p>\n",
-        title = escape(&format!(
-            "{}: {}",
-            in_words(run.status),
-            first_line(&run.goal, 70)
-        )),
-        goal = escape(&run.goal),
-        id = escape(&run.run_id),
-        branch = run.branch.as_ref().map_or(String::new(), |b| format!(
-            " on branch <code>{}</code>",
-            escape(b)
-        )),
-    );
+    head(&mut page, run);
     gaps(&mut page, run);
     timeline(&mut page, rows);
     tasks(&mut page, run);
+    changes(&mut page, diffs);
     if let Some(summary) = &run.summary {
         let _ = write!(
             page,
@@ -70,6 +60,69 @@ pub(crate) fn render(run: &Run, rows: &[Row], diffs: &[Diff]) -> String {
             escape(summary)
         );
     }
+    if !run.next.is_empty() {
+        let _ = write!(
+            page,
+            "<h2>Next</h2>\n<pre>{}</pre>\n",
+            escape(&run.next.join("\n"))
+        );
+    }
+    page.push_str("</body></html>\n");
+    page
+}
+
+fn head(page: &mut String, run: &Run) {
+    let done = if run.status == RunStatus::Completed {
+        " done"
+    } else {
+        ""
+    };
+    let number = |n: Option<u64>| n.map_or("unknown".to_owned(), |n| n.to_string());
+    let seconds = |ms: u64| std::time::Duration::from_millis(ms).as_secs_f64();
+    // Writing into a String cannot fail, so the results are not looked at.
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
+         <title>{title}</title><style>{STYLE}</style></head><body>\n\
+         <h1><span class=\"status{done}\">{status}</span>{goal}</h1>\n",
+        title = escape(&format!(
+            "{}: {}",
+            in_words(run.status),
+            first_line(&run.goal, 70)
+        )),
+        status = escape(in_words(run.status)),
+        goal = escape(&first_line(&run.goal, 140)),
+    );
+    let goal = run.goal.trim();
+    if goal != first_line(goal, 140) {
+        let _ = writeln!(page, "<pre>{}</pre>", escape(goal));
+    }
+    let branch = run.branch.as_ref().map_or(String::new(), |b| {
+        format!(", branch <code>{}</code>", escape(b))
+    });
+    let _ = writeln!(
+        page,
+        "<p class=\"facts\">Run <code>{}</code>{branch}. {} requests, {} prompt and {} completion tokens, \
+         {:.1} s{}.</p>",
+        escape(&run.run_id),
+        run.usage.requests,
+        number(run.usage.prompt_tokens),
+        number(run.usage.completion_tokens),
+        seconds(run.usage.wall_ms),
+        run.usage.queue_ms.map_or(String::new(), |ms| format!(
+            "; workers waited {:.1} s for a slot",
+            seconds(ms)
+        )),
+    );
+}
+
+fn changes(page: &mut String, diffs: &[Diff]) {
+    if diffs.is_empty() {
+        return;
+    }
+    page.push_str("<h2>Changes</h2>\n");
     for diff in diffs {
         let cut: String = diff.text.chars().take(MOST_DIFF).collect();
         let rest = if cut.len() < diff.text.len() {
@@ -77,15 +130,27 @@ pub(crate) fn render(run: &Run, rows: &[Row], diffs: &[Diff]) -> String {
         } else {
             ""
         };
+        let count = |sign: char, head: &str| {
+            let lines = diff.text.lines();
+            lines
+                .filter(|l| l.starts_with(sign) && !l.starts_with(head))
+                .count()
+        };
+        let open = if diff.text.lines().count() <= OPEN_DIFF {
+            " open"
+        } else {
+            ""
+        };
         let _ = writeln!(
             page,
-            "<details><summary>Diff of <code>{}</code></summary><pre>{}{rest}</pre></details>",
+            "<details{open}><summary><code>{}</code> <span class=\"add\">+{}</span> \
+             <span class=\"del\">-{}</span></summary><pre>{}{rest}</pre></details>",
             escape(&diff.task),
+            count('+', "+++"),
+            count('-', "---"),
             coloured(&cut)
         );
     }
-    page.push_str("</body></html>\n");
-    page
 }
 
 fn gaps(page: &mut String, run: &Run) {
@@ -116,14 +181,14 @@ fn timeline(page: &mut String, rows: &[Row]) {
     for what in Spent::ALL {
         let _ = write!(
             page,
-            "<svg class=\"key\" viewBox=\"0 0 10 10\" style=\"width:.8em\"><rect class=\"{0}\" width=\"10\" height=\"10\"/></svg>{0} ",
+            "<svg class=\"key\" viewBox=\"0 0 10 10\"><rect class=\"{0}\" width=\"10\" height=\"10\"/></svg>{0} ",
             what.name()
         );
     }
     let height = u64::try_from(rows.len()).unwrap_or(0) * ROW + 20;
     let _ = write!(
         page,
-        "</p>\n<svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"timeline\">\n",
+        "</p>\n<svg class=\"time\" viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"timeline\">\n",
         LEFT + WIDTH
     );
     for (index, row) in rows.iter().enumerate() {
@@ -149,13 +214,18 @@ fn timeline(page: &mut String, rows: &[Row]) {
             );
         }
     }
-    let seconds = std::time::Duration::from_millis(whole).as_secs_f64();
-    let _ = write!(
-        page,
-        "<text x=\"{LEFT}\" y=\"{0}\">0 s</text><text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">{seconds:.1} s</text>\n</svg>\n",
-        height - 4,
-        LEFT + WIDTH
-    );
+    for part in 0..=4 {
+        let at = LEFT + WIDTH * part / 4;
+        let anchor = ["start", "middle", "end"][usize::from(part > 0) + usize::from(part == 4)];
+        let seconds = std::time::Duration::from_millis(whole * part / 4).as_secs_f64();
+        let _ = writeln!(
+            page,
+            "<line x1=\"{at}\" x2=\"{at}\" y1=\"0\" y2=\"{0}\"/><text x=\"{at}\" y=\"{1}\" text-anchor=\"{anchor}\">{seconds:.1} s</text>",
+            height - 18,
+            height - 4,
+        );
+    }
+    page.push_str("</svg>\n");
 }
 
 fn tasks(page: &mut String, run: &Run) {
@@ -192,30 +262,61 @@ fn result(task: &RunTask) -> (&'static str, String) {
     let Some(merge) = &task.merge else {
         return ("bad", "not finished".into());
     };
+    let why = || match &task.handoff {
+        // What came of an attempt that was followed by another is told by the worker.
+        Some(handoff) if !handoff.status_reason.is_empty() && task.attempt == 1 => {
+            first_line(&handoff.status_reason, 300)
+        }
+        _ => first_line(&merge.detail, 300),
+    };
     match merge.state {
         MergeState::Integrated => ("good", "integrated".into()),
         MergeState::Nothing => ("good", "done, nothing to integrate".into()),
+        MergeState::NotTried => ("bad", why()),
         _ => ("bad", first_line(&merge.detail, 300)),
     }
 }
 
+/// The commands that were run again, the checks that fail, and how many hold.
 fn checks(task: &RunTask) -> String {
     let Some(verdict) = &task.verdict else {
         return String::new();
     };
     let mut text = String::new();
-    for check in &verdict.checks {
-        let class = match check.verdict {
-            CheckVerdict::Pass => "good",
-            CheckVerdict::Fail | CheckVerdict::Unknown => "bad",
-            CheckVerdict::Warning | CheckVerdict::Skipped => continue,
+    for run in &verdict.verification {
+        let (class, outcome) = match run.exit_code {
+            Some(0) => ("good", "passed".to_owned()),
+            Some(code) => ("bad", format!("ended with {code}")),
+            None => ("bad", "was not run to its end".to_owned()),
         };
         let _ = write!(
             text,
-            "<span class=\"{class}\">{}</span> ",
-            escape(&check.id)
+            "<code>{}</code> <span class=\"{class}\">{outcome}</span>{}<br>",
+            escape(&first_line(&run.command, 120)),
+            run.duration_ms.map_or(String::new(), |ms| format!(
+                " <span class=\"small\">{ms} ms</span>"
+            ))
         );
     }
+    let mut hold = 0;
+    for check in &verdict.checks {
+        match check.verdict {
+            CheckVerdict::Pass => hold += 1,
+            CheckVerdict::Fail | CheckVerdict::Unknown => {
+                let _ = write!(
+                    text,
+                    "<span class=\"bad\">{}: {}</span><br>",
+                    escape(&check.id),
+                    escape(&first_line(&check.detail, 200))
+                );
+            }
+            CheckVerdict::Warning | CheckVerdict::Skipped => {}
+        }
+    }
+    let _ = write!(
+        text,
+        "<span class=\"small\">{hold} checks of the hand-off hold</span>"
+    );
     text
 }
 
