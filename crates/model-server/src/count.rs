@@ -27,8 +27,9 @@ pub(crate) struct Question {
 impl Client {
     /// The tokens of a chat request's prompt (messages, tools and template), as this server counts.
     ///
-    /// vLLM and llama.cpp count exactly what they will report as `prompt_tokens`. Servers that do
-    /// not count give an error of class [`ErrorClass::FeatureOff`].
+    /// vLLM and llama.cpp count exactly what they will report as `prompt_tokens`; TGI lists the tokens
+    /// of the rendered chat; SGLang counts chats in some versions and bare texts in the others. Servers
+    /// that do not count give an error of class [`ErrorClass::FeatureOff`].
     pub fn count_tokens(&self, kind: ServerKind, request: &Value) -> Result<u64, CallError> {
         self.count_tokens_within(kind, request, &Clocks::all(COUNT_LIMIT), &Cancel::new())
     }
@@ -61,7 +62,7 @@ pub(crate) fn question(kind: ServerKind, request: &Value) -> Option<Question> {
     // The history goes through the same mending as the real request, so that both agree.
     let (request, _) = prepare(request);
     match kind {
-        ServerKind::Vllm => Some(Question {
+        ServerKind::Vllm | ServerKind::SgLang => Some(Question {
             at_root: true,
             route: "/tokenize",
             body: for_vllm(&request),
@@ -76,8 +77,23 @@ pub(crate) fn question(kind: ServerKind, request: &Value) -> Option<Question> {
             body: for_llama_cpp(&request),
             answer_key: "input_tokens",
         }),
+        ServerKind::Tgi => Some(Question {
+            at_root: true,
+            route: "/chat_tokenize",
+            body: for_tgi(&request),
+            answer_key: "tokenize_response",
+        }),
         _ => None,
     }
+}
+
+/// TGI takes the chat itself; without `stream` it is not asked for one.
+fn for_tgi(request: &Value) -> Value {
+    let mut body = for_llama_cpp(request);
+    if let Some(object) = body.as_object_mut() {
+        object.entry("model").or_insert_with(|| "tgi".into());
+    }
+    body
 }
 
 /// vLLM counts only what it is told: the messages, the tools and the template's arguments. The old
@@ -109,13 +125,21 @@ fn for_llama_cpp(request: &Value) -> Value {
     body
 }
 
+/// A count is a number, or the tokens one by one.
+fn counted(value: &Value) -> Option<u64> {
+    match value {
+        Value::Array(tokens) => Some(tokens.len() as u64),
+        other => number(other),
+    }
+}
+
 fn answer(url: &str, question: &Question, whole: &Whole) -> Result<u64, CallError> {
     let head = &whole.head;
     let parsed = serde_json::from_slice::<Value>(&whole.body).ok();
     let count = parsed
         .as_ref()
         .filter(|_| head.status == 200)
-        .and_then(|body| number(body.get(question.answer_key)?))
+        .and_then(|body| counted(body.get(question.answer_key)?))
         // A prompt without a token does not exist: such an answer is a misunderstanding.
         .filter(|count| *count > 0);
     if let Some(count) = count {
@@ -136,7 +160,8 @@ fn answer(url: &str, question: &Question, whole: &Whole) -> Result<u64, CallErro
         proxy: &head.proxy,
         body: &whole.body,
     });
-    if matches!(head.status, 404 | 405 | 501) && error.class == ErrorClass::Deterministic {
+    // 422: a body the route does not know, as SGLang says to a chat where it counts bare texts only.
+    if matches!(head.status, 404 | 405 | 422 | 501) && error.class == ErrorClass::Deterministic {
         error.class = ErrorClass::FeatureOff;
     }
     Err(error)
@@ -172,6 +197,29 @@ mod tests {
         assert_eq!(asked(ServerKind::Vllm, 200, &vllm), Ok(175));
         let llama = json!({"input_tokens": 31, "object": "response.input_tokens"});
         assert_eq!(asked(ServerKind::LlamaCpp, 200, &llama), Ok(31));
+    }
+
+    #[test]
+    fn sglang_counts_and_tgi_lists() {
+        let sglang = json!({"tokens": [1, 2, 3], "count": 3, "max_model_len": 4096});
+        assert_eq!(asked(ServerKind::SgLang, 200, &sglang), Ok(3));
+        let token = json!({"id": 1, "text": "a", "start": 0, "stop": 1});
+        let tgi = json!({"tokenize_response": [token, token], "templated_text": "<user>a"});
+        assert_eq!(asked(ServerKind::Tgi, 200, &tgi), Ok(2));
+        let chat = json!({"model": "m", "messages": [], "stream": true, "tools": []});
+        let question = question(ServerKind::Tgi, &chat).unwrap();
+        assert_eq!(question.route, "/chat_tokenize");
+        assert_eq!(question.body.get("stream"), None);
+    }
+
+    #[test]
+    fn an_sglang_that_counts_texts_only_does_not_count_chats() {
+        let missing = json!({"detail": [{"type": "missing", "loc": ["body", "prompt"],
+            "msg": "Field required"}]});
+        assert_eq!(
+            asked(ServerKind::SgLang, 422, &missing),
+            Err(ErrorClass::FeatureOff)
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod count;
 pub mod errors;
 mod json_host;
 mod net;
+mod origin;
 pub mod probe;
 mod replay;
 pub mod stream;
