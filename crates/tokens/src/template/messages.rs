@@ -38,16 +38,21 @@ pub(super) fn prepared(request: &Value, template: &str) -> Value {
     messages
 }
 
-/// Whether a template goes through the parts of a content itself.
+/// Whether a template goes through the parts of a content itself: a loop over it, not only a look
+/// into it (`'</think>' in content`).
 fn goes_through_content(template: &str) -> bool {
-    [
-        "in message.content",
-        "in message['content']",
-        "in message[\"content\"]",
-        "in content",
-    ]
-    .iter()
-    .any(|loop_head| template.contains(loop_head))
+    template.split("{%").any(|statement| {
+        let statement = statement.split("%}").next().unwrap_or_default();
+        let statement = statement.trim_start_matches(['-', '+']).trim_start();
+        let list = statement
+            .strip_prefix("for ")
+            .and_then(|rest| Some(rest.split_once(" in ")?.1.trim_start()));
+        let list = list.and_then(|list| list.split([' ', '|', '\n', '-']).next());
+        list.is_some_and(|list| {
+            let name = list.trim_end_matches(['\'', '"', ']']);
+            name.ends_with("content")
+        })
+    })
 }
 
 /// The texts of a list of parts, one a line.
@@ -86,7 +91,20 @@ mod tests {
             "broken"
         );
         assert_eq!(messages[1]["content"], "a\nb");
-        let kept = prepared(&request, "{% for part in message['content'] %}");
-        assert!(kept[1]["content"].is_array());
+        let is_kept = |template: &str| prepared(&request, template)[1]["content"].is_array();
+        for template in [
+            "{% for part in message['content'] %}",
+            "{%- for item in content -%}",
+            "{%- for c in m.content|selectattr('type') %}",
+        ] {
+            assert!(is_kept(template), "{template}");
+        }
+        for template in [
+            "{%- if '</think>' in content %}",
+            "{% for message in messages %}{{ message.content }}",
+            "{%- for tool in tools %}{% if 'x' in message.content %}",
+        ] {
+            assert!(!is_kept(template), "{template}");
+        }
     }
 }
