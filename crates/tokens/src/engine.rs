@@ -5,14 +5,14 @@
 //! counter touches only the pages it looks at. What is not recognised is refused: a count that is
 //! silently wrong is worse than an honest bound.
 
-mod bpe;
+pub(crate) mod bpe;
 mod cache;
 mod check;
 mod compile;
 mod counter;
 mod format;
 mod gguf;
-mod hash;
+pub(crate) mod hash;
 mod huggingface;
 mod mapping;
 mod source;
@@ -21,6 +21,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
+
+pub(crate) use split::o200k as pieces_of_o200k;
 
 pub use cache::{Cache, Entry};
 pub use counter::Counter;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The merge table: rank (lower is earlier) and the id of the joined symbol.
-pub(super) trait Merges {
+pub(crate) trait Merges {
     fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)>;
 }
 
@@ -12,16 +12,25 @@ pub(super) trait Merges {
 const SCANNED: usize = 64;
 
 /// What merging needs besides the symbols; kept to be used again.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
     /// The rank of joining each symbol with the next one, `u32::MAX` for none.
     ranks: Vec<u32>,
     /// What that gives.
     joined: Vec<u32>,
 }
 
+impl Scratch {
+    pub(crate) const fn new() -> Self {
+        Self {
+            ranks: Vec::new(),
+            joined: Vec::new(),
+        }
+    }
+}
+
 /// Joins symbols by rank, leftmost first, and returns how many are left.
-pub(super) fn merge_all(
+pub(crate) fn merge_all(
     table: &impl Merges,
     symbols: &mut Vec<u32>,
     scratch: &mut Scratch,

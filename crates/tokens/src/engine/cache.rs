@@ -2,7 +2,8 @@
 //!
 //! `DIGEST.tokenizer` is a compiled file, named after the SHA-256 of its source; `PATH-HASH.link`
 //! says which digest a source file had when it had this size, time and inode, so that a warm start
-//! need not read megabytes of JSON. Both are written under another name and renamed.
+//! need not read megabytes of JSON; `NAME-HASH.model` says which source file a server's model has its
+//! tokenizer from. All are written under another name and renamed.
 
 use std::fs;
 use std::io::Write as _;
@@ -43,6 +44,13 @@ struct Link {
     digest: String,
 }
 
+/// Where a model, by the name its server gives it, has its tokenizer.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Named {
+    model: String,
+    source: PathBuf,
+}
+
 impl Cache {
     /// The cache below this folder (the tool's cache folder).
     pub fn below(folder: &Path) -> Self {
@@ -80,6 +88,23 @@ impl Cache {
         Ok(entry(&file))
     }
 
+    /// Keeps in mind that a model of this name has its tokenizer there.
+    pub fn remember(&self, model: &str, source: &Path) -> Result<(), TokenizerError> {
+        let named = Named {
+            model: model.to_owned(),
+            source: SourceFile::find(source)?.path,
+        };
+        let text = serde_json::to_vec(&named).map_err(std::io::Error::from);
+        text.and_then(|text| self.write(&self.named(model), &text))
+            .map_err(|e| file_error(&self.folder, &e))
+    }
+
+    /// Where a model of this name has its tokenizer, if that is known and still there.
+    pub fn source_of(&self, model: &str) -> Option<PathBuf> {
+        let named = read_named(&self.named(model))?;
+        (named.model == model && named.source.exists()).then_some(named.source)
+    }
+
     /// All compiled files, each verified.
     pub fn entries(&self) -> Result<Vec<Entry>, TokenizerError> {
         let mut files = self.files("tokenizer")?;
@@ -96,6 +121,11 @@ impl Cache {
             match link.filter(|link| describe(&link.path, &link.digest).as_ref() == Some(link)) {
                 Some(link) => wanted.push(link.digest),
                 None => fs::remove_file(&file).map_err(|e| file_error(&file, &e))?,
+            }
+        }
+        for file in self.files("model")? {
+            if !read_named(&file).is_some_and(|named| named.source.exists()) {
+                fs::remove_file(&file).map_err(|e| file_error(&file, &e))?;
             }
         }
         let mut removed = self.entries()?;
@@ -156,10 +186,19 @@ impl Cache {
         self.folder.join(digest).with_extension("tokenizer")
     }
 
+    fn named(&self, model: &str) -> PathBuf {
+        let name = hash::of_bytes(model.as_bytes());
+        self.folder.join(format!("{name:016x}.model"))
+    }
+
     fn link(&self, source: &Path) -> PathBuf {
         let name = hash::of_bytes(source.as_os_str().as_encoded_bytes());
         self.folder.join(format!("{name:016x}.link"))
     }
+}
+
+fn read_named(file: &Path) -> Option<Named> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
 fn read_link(file: &Path) -> Option<Link> {

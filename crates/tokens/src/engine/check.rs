@@ -1,11 +1,10 @@
 //! The self-check of a fresh compilation: the compiled tables must count like the plain ones.
 
-use std::collections::HashMap;
-
 use super::TokenizerError;
 use super::bpe::{Merges, Scratch, merge_all};
 use super::counter::Counter;
 use super::format::Header;
+use super::hash::Map;
 use super::source::{Scheme, Source, byte_alphabet};
 use super::split;
 
@@ -24,7 +23,7 @@ const PROBES: &[&str] = &[
 const REACHED_PERCENT: usize = 90;
 
 /// Compares the compiled file with the source it came from.
-pub(super) fn check(source: &Source, file: &[u8]) -> Result<(), TokenizerError> {
+pub(super) fn check(source: &Source<'_>, file: &[u8]) -> Result<(), TokenizerError> {
     let header = Header::verify(file)?;
     let mut counter = Counter::new(&header, file);
     let plain = Plain::new(source);
@@ -66,12 +65,12 @@ pub(super) fn check(source: &Source, file: &[u8]) -> Result<(), TokenizerError> 
 
 /// Counting the obvious way, with the source's own maps.
 struct Plain<'a> {
-    source: &'a Source,
-    merges: HashMap<(u32, u32), (u32, u32)>,
+    source: &'a Source<'a>,
+    merges: Map<(u32, u32), (u32, u32)>,
     alphabet: [char; 256],
 }
 
-struct PlainMerges<'a>(&'a HashMap<(u32, u32), (u32, u32)>);
+struct PlainMerges<'a>(&'a Map<(u32, u32), (u32, u32)>);
 
 impl Merges for PlainMerges<'_> {
     fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)> {
@@ -80,16 +79,9 @@ impl Merges for PlainMerges<'_> {
 }
 
 impl<'a> Plain<'a> {
-    fn new(source: &'a Source) -> Self {
-        let id = |token: &str| source.vocabulary.get(token).copied();
-        let merges = (0..)
-            .zip(&source.merges)
-            .filter_map(|(rank, (left, right))| {
-                Some((
-                    (id(left)?, id(right)?),
-                    (rank, id(&[&**left, right].concat())?),
-                ))
-            });
+    fn new(source: &'a Source<'a>) -> Self {
+        let merges = (0..).zip(&source.merges);
+        let merges = merges.map(|(rank, (left, right, joined))| ((*left, *right), (rank, *joined)));
         Self {
             source,
             merges: merges.collect(),

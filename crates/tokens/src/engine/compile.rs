@@ -1,24 +1,22 @@
 //! From a tokenizer's description to the file that is mapped.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
 use super::TokenizerError;
 use super::bpe::{Scratch, merge_all};
 use super::format::{Header, Section, Writer};
-use super::hash;
-use super::source::{Scheme, Source, byte_alphabet, bytes_of_alphabet, token_bytes};
+use super::hash::{self, Map, Set};
+use super::source::{Merge, Scheme, Source, byte_alphabet, bytes_of_alphabet, token_bytes};
 use super::tables::{FILTER, MergeTable, NO_MERGE, filter_bit, pair_hash, pair_key};
 
 /// Compiles a tokenizer. `about` is kept in the file for people and for the chat template.
 pub(super) fn compile(
-    source: &Source,
+    source: &Source<'_>,
     about: &Value,
     digest: [u8; 32],
 ) -> Result<Vec<u8>, TokenizerError> {
     let bytes = byte_ids(source)?;
-    let merges = merge_section(source)?;
+    let merges = merge_section(&source.merges);
     let mut writer = Writer::new();
     writer.add(Section::Merges, &merges);
     writer.add(Section::Bytes, &bytes.map(u32::to_le_bytes).concat());
@@ -28,7 +26,7 @@ pub(super) fn compile(
         writer.add(Section::Pairs, &pair_section(source));
         characters
     } else {
-        HashMap::new()
+        Map::default()
     };
     let added: Vec<(u64, u64)> = source
         .added
@@ -56,7 +54,7 @@ pub(super) fn compile(
 }
 
 /// The id of each byte, on which everything rests.
-fn byte_ids(source: &Source) -> Result<[u32; 256], TokenizerError> {
+fn byte_ids(source: &Source<'_>) -> Result<[u32; 256], TokenizerError> {
     let alphabet = byte_alphabet();
     let mut ids = [0; 256];
     for (byte, id) in ids.iter_mut().enumerate() {
@@ -64,36 +62,27 @@ fn byte_ids(source: &Source) -> Result<[u32; 256], TokenizerError> {
             Scheme::Sentence => format!("<0x{byte:02X}>"),
             _ => alphabet[byte].to_string(),
         };
-        *id = *source.vocabulary.get(token.as_str()).ok_or_else(|| {
+        *id = *source.vocabulary.get(&*token).ok_or_else(|| {
             TokenizerError::Unsupported(format!("its vocabulary has no token for byte {byte}"))
         })?;
     }
     Ok(ids)
 }
 
-fn merge_section(source: &Source) -> Result<Vec<u8>, TokenizerError> {
-    let id = |token: &str| {
-        source.vocabulary.get(token).copied().ok_or_else(|| {
-            TokenizerError::Malformed(format!("a merge names `{token}`, which is no token"))
-        })
-    };
-    let mut table = vec![NO_MERGE; slots(source.merges.len())];
-    let mut joined = String::new();
-    for (rank, (left, right)) in (0_u32..).zip(&source.merges) {
-        joined.clear();
-        joined.push_str(left);
-        joined.push_str(right);
-        let (key, home) = pair_key(id(left)?, id(right)?);
+fn merge_section(merges: &[Merge]) -> Vec<u8> {
+    let mut table = vec![NO_MERGE; slots(merges.len())];
+    for (rank, (left, right, joined)) in (0_u32..).zip(merges) {
+        let (key, home) = pair_key(*left, *right);
         let mut entry = NO_MERGE;
         entry[..8].copy_from_slice(&key.to_le_bytes());
         entry[8..12].copy_from_slice(&rank.to_le_bytes());
-        entry[12..].copy_from_slice(&id(&joined)?.to_le_bytes());
+        entry[12..].copy_from_slice(&joined.to_le_bytes());
         // Of two equal merges the later one counts, as with Hugging Face.
         insert(&mut table, home, entry, |old| {
             *old == NO_MERGE || old[..8] == entry[..8]
         });
     }
-    Ok(table.concat())
+    table.concat()
 }
 
 /// How many slots a table of this many entries gets: at most two thirds of them are taken.
@@ -134,7 +123,7 @@ fn hash_section(hashes: impl Iterator<Item = u64>, home: impl Fn(u64) -> u64) ->
     table.concat()
 }
 
-fn characters(source: &Source) -> HashMap<char, u32> {
+fn characters(source: &Source<'_>) -> Map<char, u32> {
     let tokens = source.vocabulary.iter();
     let singles = tokens.filter_map(|(token, id)| {
         let mut characters = token.chars();
@@ -144,7 +133,7 @@ fn characters(source: &Source) -> HashMap<char, u32> {
     singles.collect()
 }
 
-fn character_section(characters: &HashMap<char, u32>) -> Vec<u8> {
+fn character_section(characters: &Map<char, u32>) -> Vec<u8> {
     let mut table = vec![[0; 8]; slots(characters.len())];
     let mut sorted: Vec<(&char, &u32)> = characters.iter().collect();
     sorted.sort_unstable();
@@ -160,8 +149,8 @@ fn character_section(characters: &HashMap<char, u32>) -> Vec<u8> {
     table.concat()
 }
 
-fn pair_section(source: &Source) -> Vec<u8> {
-    let mut pairs = HashSet::new();
+fn pair_section(source: &Source<'_>) -> Vec<u8> {
+    let mut pairs = Set::default();
     for token in source.vocabulary.keys() {
         let following = token.chars().skip(1);
         pairs.extend(token.chars().zip(following).map(|(a, b)| pair_hash(a, b)));
@@ -183,7 +172,7 @@ fn added_section(added: &[(u64, u64)]) -> Vec<u8> {
 }
 
 /// A bit for the first two bytes of each added token, then the lengths, longest first.
-fn added_filter(source: &Source) -> Vec<u8> {
+fn added_filter(source: &Source<'_>) -> Vec<u8> {
     let mut section = vec![0_u8; FILTER];
     for token in &source.added {
         let set = |bit: usize| (bit / 8, 1 << (bit % 8));
@@ -215,10 +204,10 @@ fn added_filter(source: &Source) -> Vec<u8> {
 /// The pieces that are one token: those that merging joins into themselves, or every token where the
 /// tokenizer ignores merges for them.
 fn words(
-    source: &Source,
+    source: &Source<'_>,
     merges: &MergeTable<'_>,
     bytes: &[u32; 256],
-    characters: &HashMap<char, u32>,
+    characters: &Map<char, u32>,
 ) -> Vec<Vec<u8>> {
     let alphabet = bytes_of_alphabet();
     let mut scratch = Scratch::default();

@@ -3,7 +3,8 @@
 use std::io::{self, Read, Seek};
 
 use super::TokenizerError;
-use super::source::{Added, Scheme, Source};
+use super::hash::Map;
+use super::source::{Added, Scheme, Source, merges_by_id};
 
 /// A longer string or list means that the file is damaged.
 const LONGEST: u64 = 64 << 20;
@@ -24,7 +25,7 @@ struct Found {
 /// A tokenizer and what belongs to its chat template.
 #[derive(Debug)]
 pub(super) struct Model {
-    pub(super) source: Source,
+    pub(super) source: Source<'static>,
     pub(super) chat_template: Option<String>,
     pub(super) bos_token: Option<String>,
     pub(super) eos_token: Option<String>,
@@ -53,8 +54,8 @@ pub(super) fn read(file: &mut (impl Read + Seek)) -> Result<Model, TokenizerErro
         // llama.cpp normalises nothing.
         nfc: false,
         ignore_merges: matches!(scheme, Scheme::TripleDigits | Scheme::O200k),
-        vocabulary: std::collections::HashMap::with_capacity(found.tokens.len()),
-        merges: Vec::with_capacity(found.merges.len()),
+        vocabulary: Map::default(),
+        merges: Vec::new(),
         added: Vec::new(),
     };
     for (id, token) in (0_u32..).zip(found.tokens) {
@@ -66,18 +67,17 @@ pub(super) fn read(file: &mut (impl Read + Seek)) -> Result<Model, TokenizerErro
             }),
             Some(&UNUSED) => {}
             _ => {
-                source.vocabulary.insert(token, id);
+                source.vocabulary.insert(String::from(token).into(), id);
             }
         }
     }
-    for merge in &found.merges {
-        let Some((left, right)) = merge.split_once(' ') else {
-            return Err(TokenizerError::Malformed(format!(
-                "GGUF: `{merge}` is no merge"
-            )));
-        };
-        source.merges.push((left.into(), right.into()));
-    }
+    let merges = found.merges.iter().map(|merge| {
+        merge
+            .split_once(' ')
+            .ok_or_else(|| TokenizerError::Malformed(format!("GGUF: `{merge}` is no merge")))
+    });
+    let merges = merges.collect::<Result<Vec<_>, _>>()?;
+    source.merges = merges_by_id(&source.vocabulary, merges)?;
     source.added.retain(|token| !token.content.is_empty());
     Ok(Model {
         source,

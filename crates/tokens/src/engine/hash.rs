@@ -1,12 +1,15 @@
 //! The hash functions of the tables. Part of the file format: a change needs a new version.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 const FINAL: u64 = 0xD6E8_FEB8_6659_FD93;
 const START: u64 = 0x243F_6A88_85A3_08D3;
 
 /// A hash of a text, never 0 (an empty place of a table).
 #[inline]
-pub(super) fn of_bytes(bytes: &[u8]) -> u64 {
+pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
     let mut hash = (bytes.len() as u64).wrapping_mul(FACTOR) ^ START;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
@@ -25,9 +28,47 @@ pub(super) fn of_bytes(bytes: &[u8]) -> u64 {
 
 /// A hash of a number.
 #[inline]
-pub(super) const fn of_number(number: u64) -> u64 {
+pub(crate) const fn of_number(number: u64) -> u64 {
     let hash = number.wrapping_mul(FACTOR);
     (hash ^ (hash >> 31)).wrapping_mul(FINAL) >> 8
+}
+
+/// A map of a tokenizer's texts or ids. A vocabulary is looked up millions of times while it is
+/// compiled, and nobody gains by making it collide.
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fast>>;
+
+/// A set of the same.
+pub(super) type Set<K> = HashSet<K, BuildHasherDefault<Fast>>;
+
+/// The hash functions of this module for the maps of the standard library.
+#[derive(Debug, Default)]
+pub(super) struct Fast(u64);
+
+impl Hasher for Fast {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = self.0.rotate_left(5) ^ of_bytes(bytes);
+    }
+
+    #[inline]
+    fn write_u8(&mut self, _end_of_text: u8) {}
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        let hash = (self.0.rotate_left(32) ^ number).wrapping_mul(FACTOR);
+        self.0 = (hash ^ hash >> 32).wrapping_mul(FINAL);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // The maps use the highest bits and the lowest.
+        self.0 ^ self.0 >> 32
+    }
 }
 
 /// A checksum of a whole file, fast enough to be made at every start: four lanes of eight bytes.

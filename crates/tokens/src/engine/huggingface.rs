@@ -1,6 +1,6 @@
 //! Reading `tokenizer.json`, and recognising what it does.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -8,17 +8,19 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use super::TokenizerError;
-use super::source::{Added, Scheme, Source};
+use super::hash::Map;
+use super::source::{Added, Scheme, Source, merges_by_id};
 
 #[derive(Deserialize)]
-struct File {
+#[serde(bound(deserialize = "'de: 'a"))]
+struct File<'a> {
     #[serde(default)]
     added_tokens: Vec<AddedToken>,
     #[serde(default)]
     normalizer: Value,
     #[serde(default)]
     pre_tokenizer: Value,
-    model: Model,
+    model: Model<'a>,
 }
 
 #[derive(Deserialize)]
@@ -33,7 +35,8 @@ struct AddedToken {
 }
 
 #[derive(Deserialize)]
-struct Model {
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Model<'a> {
     /// Older files do not name it.
     #[serde(rename = "type", default)]
     kind: Option<String>,
@@ -47,14 +50,14 @@ struct Model {
     byte_fallback: bool,
     #[serde(default)]
     ignore_merges: bool,
-    vocab: Vocabulary,
+    vocab: Vocabulary<'a>,
     #[serde(default)]
-    merges: Vec<Merge>,
+    merges: Vec<Merge<'a>>,
 }
 
 /// Reads the text of a `tokenizer.json`.
-pub(super) fn read(text: &[u8]) -> Result<Source, TokenizerError> {
-    let file: File = serde_json::from_slice(text)
+pub(super) fn read(text: &[u8]) -> Result<Source<'_>, TokenizerError> {
+    let file: File<'_> = serde_json::from_slice(text)
         .map_err(|e| TokenizerError::Malformed(format!("no tokenizer.json: {e}")))?;
     let model = file.model;
     let unsupported = |what: String| Err(TokenizerError::Unsupported(what));
@@ -76,16 +79,13 @@ pub(super) fn read(text: &[u8]) -> Result<Source, TokenizerError> {
     if model.byte_fallback != (scheme == Scheme::Sentence) {
         return unsupported(format!("byte fallback together with {scheme:?}"));
     }
+    let merges = model.merges.iter().map(Merge::pair);
     Ok(Source {
         scheme,
         nfc,
         ignore_merges: model.ignore_merges,
+        merges: merges_by_id(&model.vocab.0, merges)?,
         vocabulary: model.vocab.0,
-        merges: model
-            .merges
-            .into_iter()
-            .map(|merge| (merge.0, merge.1))
-            .collect(),
         added: file
             .added_tokens
             .into_iter()
@@ -187,23 +187,48 @@ fn shortened(text: &str) -> String {
     text.chars().take(MOST).chain(" ...".chars()).collect()
 }
 
-/// The vocabulary, without the detour over a JSON value: it is most of the file.
-struct Vocabulary(HashMap<Box<str>, u32>);
+/// A text of the file, where it lies there as it is: most have no escapes.
+struct Text<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Vocabulary {
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Here;
+        impl<'de> Visitor<'de> for Here {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Here)
+    }
+}
+
+/// The vocabulary, without the detour over a JSON value: it is most of the file.
+struct Vocabulary<'a>(Map<Cow<'a, str>, u32>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Vocabulary<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries;
         impl<'de> Visitor<'de> for Entries {
-            type Value = Vocabulary;
+            type Value = Vocabulary<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object of token ids")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary, A::Error> {
-                let mut entries = HashMap::with_capacity(300_000);
-                while let Some((token, id)) = map.next_entry()? {
-                    entries.insert(token, id);
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary<'de>, A::Error> {
+                let mut entries = Map::default();
+                while let Some((token, id)) = map.next_entry::<Text<'de>, u32>()? {
+                    entries.insert(token.0, id);
                 }
                 Ok(Vocabulary(entries))
             }
@@ -213,32 +238,56 @@ impl<'de> Deserialize<'de> for Vocabulary {
 }
 
 /// A merge: `"a b"`, or `["a", "b"]` since 2024.
-struct Merge(Box<str>, Box<str>);
+enum Merge<'a> {
+    Line(Cow<'a, str>, usize),
+    Pair(Text<'a>, Text<'a>),
+}
 
-impl<'de> Deserialize<'de> for Merge {
+impl Merge<'_> {
+    /// Left and right text.
+    fn pair(&self) -> (&str, &str) {
+        match self {
+            Merge::Line(line, space) => (&line[..*space], &line[space + 1..]),
+            Merge::Pair(left, right) => (&left.0, &right.0),
+        }
+    }
+
+    fn line<E: serde::de::Error>(line: Cow<'_, str>) -> Result<Merge<'_>, E> {
+        match line.find(' ') {
+            Some(space) => Ok(Merge::Line(line, space)),
+            None => Err(E::custom(format!("`{line}` is no merge"))),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Merge<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pair;
-        impl<'de> Visitor<'de> for Pair {
-            type Value = Merge;
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Merge<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a merge: two tokens")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Merge, E> {
-                let (left, right) = text
-                    .split_once(' ')
-                    .ok_or_else(|| E::custom(format!("`{text}` is no merge")))?;
-                Ok(Merge(left.into(), right.into()))
+            fn visit_borrowed_str<E: serde::de::Error>(
+                self,
+                text: &'de str,
+            ) -> Result<Merge<'de>, E> {
+                Merge::line(Cow::Borrowed(text))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merge, A::Error> {
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Merge<'de>, E> {
+                Merge::line(Cow::Owned(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merge<'de>, A::Error> {
                 let missing = || serde::de::Error::custom("a merge has two tokens");
                 let left = list.next_element()?.ok_or_else(missing)?;
                 let right = list.next_element()?.ok_or_else(missing)?;
-                Ok(Merge(left, right))
+                Ok(Merge::Pair(left, right))
             }
         }
-        deserializer.deserialize_any(Pair)
+        deserializer.deserialize_any(Either)
     }
 }

@@ -1,6 +1,9 @@
 //! A tokenizer as its file describes it, before compiling.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+
+use super::TokenizerError;
+use super::hash::Map;
 
 /// How a text is cut before merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,19 +42,42 @@ pub(super) struct Added {
     pub(super) rstrip: bool,
 }
 
+/// A merge by ids: left, right, and what they give.
+pub(super) type Merge = (u32, u32, u32);
+
 /// A tokenizer, ready to be compiled.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct Source<'a> {
     pub(super) scheme: Scheme,
     /// Whether the text is brought to NFC first.
     pub(super) nfc: bool,
     /// Whether a piece that is a token as a whole is taken without merging.
     pub(super) ignore_merges: bool,
     /// The text of each token (for byte-level schemes in the byte alphabet), by id.
-    pub(super) vocabulary: HashMap<Box<str>, u32>,
-    /// The merges, best first: left and right text.
-    pub(super) merges: Vec<(Box<str>, Box<str>)>,
+    pub(super) vocabulary: Map<Cow<'a, str>, u32>,
+    /// The merges, best first.
+    pub(super) merges: Vec<Merge>,
     pub(super) added: Vec<Added>,
+}
+
+/// The merges by ids, from left and right text.
+pub(super) fn merges_by_id<'a>(
+    vocabulary: &Map<Cow<'_, str>, u32>,
+    merges: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Vec<Merge>, TokenizerError> {
+    let id = |token: &str| {
+        vocabulary.get(token).copied().ok_or_else(|| {
+            TokenizerError::Malformed(format!("a merge names `{token}`, which is no token"))
+        })
+    };
+    let mut joined = String::new();
+    let merges = merges.into_iter().map(|(left, right)| {
+        joined.clear();
+        joined.push_str(left);
+        joined.push_str(right);
+        Ok((id(left)?, id(right)?, id(&joined)?))
+    });
+    merges.collect()
 }
 
 /// The character that stands for a byte in byte-level vocabularies, as GPT-2 introduced it: printable
@@ -70,12 +96,12 @@ pub(super) fn byte_alphabet() -> [char; 256] {
 }
 
 /// The bytes a token of a byte-level vocabulary stands for; none if it is written otherwise.
-pub(super) fn token_bytes(token: &str, bytes: &HashMap<char, u8>) -> Option<Vec<u8>> {
+pub(super) fn token_bytes(token: &str, bytes: &Map<char, u8>) -> Option<Vec<u8>> {
     token.chars().map(|c| bytes.get(&c).copied()).collect()
 }
 
 /// The byte alphabet the other way round.
-pub(super) fn bytes_of_alphabet() -> HashMap<char, u8> {
+pub(super) fn bytes_of_alphabet() -> Map<char, u8> {
     byte_alphabet().into_iter().zip(0..=255).collect()
 }
 

@@ -9,7 +9,7 @@ mod o200k;
 
 pub(super) use deepseek::pieces as deepseek;
 pub(super) use gpt4::pieces as gpt4;
-pub(super) use o200k::pieces as o200k;
+pub(crate) use o200k::pieces as o200k;
 
 use crate::unicode::Class;
 

@@ -130,6 +130,7 @@ impl SourceFile {
         let is_gguf = file.read_exact(&mut magic).is_ok() && magic == *b"GGUF";
         file.rewind().map_err(error)?;
         let (source, about, digest);
+        let mut text = Vec::new();
         if is_gguf {
             let mut reader = BufReader::with_capacity(1 << 16, file);
             let model = gguf::read(&mut reader)?;
@@ -143,7 +144,6 @@ impl SourceFile {
             });
             source = model.source;
         } else {
-            let mut text = Vec::new();
             file.read_to_end(&mut text).map_err(error)?;
             digest = Sha256::digest(&text).into();
             source = huggingface::read(&text)?;

@@ -7,7 +7,7 @@ use super::{Char, at, contraction, digits, is_line_end, is_space, line_ends, run
 use crate::unicode::Class;
 
 /// Calls `piece` with each piece of the text, in order.
-pub(in crate::engine) fn pieces<'t>(text: &'t str, mut piece: impl FnMut(&'t str)) {
+pub(crate) fn pieces<'t>(text: &'t str, mut piece: impl FnMut(&'t str)) {
     let mut start = 0;
     while let Some(first) = at(text, start) {
         let end = piece_end(text, start, first);
