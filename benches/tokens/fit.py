@@ -1,30 +1,35 @@
-"""Fits the weights of the class model and prints both tables as Rust.
+"""Fits the weights of the class model and writes them into weights.rs. The fresh corpus has no part in it.
 
 First write the features of all files:
   cat $WORK/corpus.list $WORK/languages.list > $WORK/all.list
   FILES=$WORK/all.list OUT=$WORK/features cargo test -p baton-tokens write_features -- --ignored"""
-import json
+import json, os
 import numpy as np
 from scipy.optimize import linprog, nnls
 from scipy.sparse import csr_matrix, hstack, identity
-from common import NAMES, WORK, held_out, read_list, report
+from common import NAMES, WORK, read_list, report
 
 QUANTILE, SAMPLE, ROUNDS = 0.996, 3500, 12
 rows = [line.rstrip("\n").split("\t") for line in open(f"{WORK}/features", encoding="utf8")]
 features = {row[0]: np.array([float(sum_) for sum_ in row[2:]]) for row in rows}
 length = {row[0]: int(row[1]) for row in rows}
-paths, truth = [], {name: [] for name in NAMES}
-for listing in ("corpus", "languages"):
-    counts = json.load(open(f"{WORK}/{listing}.list.counts.json"))
-    for index, path in enumerate(read_list(f"{WORK}/{listing}.list")):
-        if not held_out(path):
-            paths.append(path)
-            for name in NAMES:
-                truth[name].append(counts[name][index])
-matrix = np.array([features[path] for path in paths])
-matrix[:, -1] = 1  # the constant
+
+
+def load(listing):
+    """Paths, true counts and features of a corpus."""
+    paths = read_list(f"{WORK}/{listing}.list")
+    with open(f"{WORK}/{listing}.list.counts.json") as file:
+        truth = {name: np.array(counts, float) for name, counts in json.load(file).items()}
+    matrix = np.array([features[path] for path in paths])
+    matrix[:, -1] = 1  # the constant
+    return paths, truth, matrix
+
+
+(paths, truth, matrix), (more_paths, more_truth, more) = load("corpus"), load("languages")
+paths, matrix = paths + more_paths, np.vstack([matrix, more])
+truth = {name: np.concatenate([truth[name], more_truth[name]]) for name in NAMES}
 hard = np.array(["_hard-" in path for path in paths])
-code = np.array(["/corpus/" in path for path in paths])
+code = np.arange(len(paths)) < len(paths) - len(more_paths)
 rng = np.random.default_rng(1)
 
 
@@ -56,9 +61,19 @@ def bound(y, low):
 
 
 order = ["qwen3", "llama3", "gptoss", "deepseek_v3", "gemma3"]
-low = {name: estimate(np.array(truth[name], float)) for name in order}
-high = {name: bound(np.array(truth[name], float), low[name]) for name in order}
-for title, table in (("ESTIMATE", low), ("UPPER", high)):
-    report(title)
-    for feature in range(matrix.shape[1]):
-        report("    [" + ", ".join(f"{table[name][feature]:7.4f}" for name in order) + "],")
+low = {name: estimate(truth[name]) for name in order}
+high = {name: bound(truth[name], low[name]) for name in order}
+WEIGHTS = os.path.join(os.path.dirname(__file__), "../../crates/tokens/src/class_model/weights.rs")
+with open(WEIGHTS) as file:
+    lines = file.read().split("\n")
+table, feature = {}, 0
+for place, line in enumerate(lines):
+    if line.startswith("pub(super) const"):
+        table, feature = (low if "ESTIMATE" in line else high), 0
+    elif "// " in line and line.startswith("    [") and table:
+        row = ", ".join(f"{table[name][feature]:7.4f}" for name in order)
+        lines[place] = f"    [{row}], // " + line.split("// ")[1]
+        feature += 1
+with open(WEIGHTS, "w") as file:
+    file.write("\n".join(lines))
+report(f"wrote {feature} rows a table")

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::bigrams::BIGRAMS;
+use super::merging::Merging;
 use crate::unicode::Class;
 
 /// A feature. Each is a count; the rows of the weight tables follow this order.
@@ -22,76 +22,82 @@ pub(crate) enum Feature {
     CapitalLetters = 15,
     /// Letters of a word past the fifteenth.
     LongWordLetters = 16,
-    /// Bits of surprise over the letter pairs of words.
-    Surprise = 17,
-    /// Letter pairs of more than eight bits of surprise.
-    RarePairs = 18,
     /// Digits.
-    Digits = 19,
+    Digits = 17,
     /// Groups of up to three digits.
-    DigitGroups = 20,
+    DigitGroups = 18,
     /// Runs of digits.
-    Numbers = 21,
+    Numbers = 19,
     /// Runs of ASCII punctuation.
-    PunctuationRuns = 22,
+    PunctuationRuns = 20,
     /// Punctuation characters, a run of equal ones counted once.
-    Punctuation = 23,
+    Punctuation = 21,
     /// Characters that repeat the one before, in runs with more than two such.
-    RepeatedPunctuation = 24,
+    RepeatedPunctuation = 22,
     /// The same, past the second of a run.
-    LongPunctuation = 25,
+    LongPunctuation = 23,
     /// Line ends.
-    LineEnds = 26,
+    LineEnds = 24,
     /// Runs of line ends that do not follow punctuation.
-    LineEndRuns = 27,
+    LineEndRuns = 25,
     /// Indentations.
-    Indents = 28,
+    Indents = 26,
     /// Spaces and tabs in them.
-    IndentSpaces = 29,
+    IndentSpaces = 27,
     /// Runs of spaces inside a line.
-    SpaceRuns = 30,
+    SpaceRuns = 28,
     /// Spaces in runs of more than sixteen.
-    LongSpaces = 31,
+    LongSpaces = 29,
     /// Runs of tabs.
-    Tabs = 32,
+    Tabs = 30,
     /// Characters by script, from here to `OtherSymbols`.
-    Han = 33,
-    Kana = 34,
-    Hangul = 35,
-    Cyrillic = 36,
-    Greek = 37,
-    Arabic = 38,
-    Hebrew = 39,
-    Thai = 40,
-    Indic = 41,
-    ExtendedLatin = 42,
+    Han = 31,
+    Kana = 32,
+    Hangul = 33,
+    Cyrillic = 34,
+    Greek = 35,
+    Arabic = 36,
+    Hebrew = 37,
+    Thai = 38,
+    Indic = 39,
+    ExtendedLatin = 40,
     /// Letters of other scripts, in bytes.
-    OtherLetters = 43,
-    Marks = 44,
-    Emoji = 45,
-    Symbols = 46,
+    OtherLetters = 41,
+    Marks = 42,
+    Emoji = 43,
+    Symbols = 44,
     /// Everything else beyond ASCII, in bytes.
-    OtherSymbols = 47,
+    OtherSymbols = 45,
     /// Letters of random-looking runs (base64, hashes, identifiers).
-    DenseLetters = 48,
+    DenseLetters = 46,
     /// Digits of such runs.
-    DenseDigits = 49,
+    DenseDigits = 47,
     /// Switches between letters and digits or from small to capital letters.
-    Switches = 50,
+    Switches = 48,
     /// ASCII control characters.
-    Controls = 51,
+    Controls = 49,
     /// Carriage returns past the first of a run of line ends.
-    Returns = 52,
+    Returns = 50,
     /// Words of the list of common ones (each one token in every vocabulary), after a space.
-    SpacedCommon = 53,
+    SpacedCommon = 51,
     /// The same after anything else.
-    JoinedCommon = 54,
+    JoinedCommon = 52,
+    /// Symbols under the common merges, in words.
+    MergedLetters = 53,
+    /// The same in numbers.
+    MergedDigits = 54,
+    /// The same in punctuation.
+    MergedPunctuation = 55,
+    /// The same in white space.
+    MergedSpaces = 56,
+    /// The same beyond ASCII.
+    MergedOthers = 57,
     /// One a text.
-    Text = 55,
+    Text = 58,
 }
 
 /// How many features there are.
-pub(crate) const FEATURES: usize = 56;
+pub(crate) const FEATURES: usize = 59;
 
 /// What came before the piece at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +116,7 @@ enum Before {
 pub(crate) struct Features {
     sums: [f64; FEATURES],
     before: Before,
+    merging: Merging,
 }
 
 impl Features {
@@ -118,6 +125,7 @@ impl Features {
         Self {
             sums: [0.0; FEATURES],
             before: Before::Start,
+            merging: Merging::new(),
         }
     }
 
@@ -129,6 +137,10 @@ impl Features {
     /// Adds the next piece. A word cut by the border of two pieces counts as two words: a little
     /// more, never less.
     pub(crate) fn push(&mut self, text: &str) {
+        let Self { sums, merging, .. } = self;
+        merging.push(text, |feature, symbols| {
+            sums[feature as usize] += f64::from(symbols);
+        });
         let bytes = text.as_bytes();
         let mut at = 0;
         while let Some(&first) = bytes.get(at) {
@@ -211,7 +223,6 @@ impl Features {
             self.add(Feature::CapitalLetters, leading);
         }
         if leading == length {
-            self.surprise(&rest[..length]);
             return length;
         }
         let word = length - leading;
@@ -232,19 +243,7 @@ impl Features {
         };
         self.add_at(base as usize + length_class(word), 1);
         self.add(Feature::LongWordLetters, word.saturating_sub(15));
-        self.surprise(&rest[leading..length]);
         length
-    }
-
-    fn surprise(&mut self, letters: &[u8]) {
-        for pair in letters.windows(2) {
-            let [a, b] = [pair[0], pair[1]].map(|b| usize::from((b | 0x20) - b'a'));
-            let sixteenths = BIGRAMS[a][b];
-            self.sums[Feature::Surprise as usize] += f64::from(sixteenths) / 16.0;
-            if sixteenths > 128 {
-                self.add(Feature::RarePairs, 1);
-            }
-        }
     }
 
     fn spaces(&mut self, rest: &[u8]) -> usize {
