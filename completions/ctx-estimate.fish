@@ -13,7 +13,7 @@ complete -c ctx-estimate -l method -d 'How to count' -r -f -a "auto\t'The best t
 server\t'The server\'s own count, or nothing'
 tokenizer\t'A tokenizer on this machine, or nothing'
 heuristic\t'The class model or the bytes'"
-complete -c ctx-estimate -l cache -d 'Compiled tokenizers: build them from the given paths, list, verify or prune them' -r -f -a "build\t'Compile the named tokenizers anew'
+complete -c ctx-estimate -l cache -d 'Compiled tokenizers: build them from the given paths (or from what a server has its model from: its URL, or `server`), list, verify or prune them' -r -f -a "build\t'Compile the named tokenizers anew'
 list\t'Say which there are'
 verify\t'The same; the exit code is 1 when one is damaged'
 prune\t'Remove what is damaged or out of date'"

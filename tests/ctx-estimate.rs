@@ -3,6 +3,7 @@
 mod support;
 
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use support::{Ended, Home, Run, Sim, write};
@@ -445,10 +446,8 @@ fn past_answers_narrow_the_estimate_and_show_a_server_that_cuts() {
     after.stderr_has("counted 2051 tokens of a prompt of about 14000: it may cut prompts silently");
 }
 
-#[test]
-fn a_local_tokenizer_counts_exactly_and_its_cache_is_kept_in_order() {
-    let home = Home::new();
-    let dir = tempfile::tempdir().unwrap();
+/// A model folder whose tokenizer knows the bytes and joins `he`; its template is `[role]content`.
+fn small_model(folder: &Path) {
     // A vocabulary of the 256 bytes and one merge.
     let alphabet = (0..=255_u32).scan(256, |moved, byte| {
         let printable = matches!(byte, 33..=126 | 161..=172 | 174..);
@@ -472,14 +471,17 @@ fn a_local_tokenizer_counts_exactly_and_its_cache_is_kept_in_order() {
             {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]},
         "model": {"type": "BPE", "vocab": vocabulary, "merges": ["h e"]},
     });
-    write(dir.path(), "model/tokenizer.json", &tokenizer.to_string());
+    write(folder, "tokenizer.json", &tokenizer.to_string());
     let template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}";
     let config = json!({"chat_template": template});
-    write(
-        dir.path(),
-        "model/tokenizer_config.json",
-        &config.to_string(),
-    );
+    write(folder, "tokenizer_config.json", &config.to_string());
+}
+
+#[test]
+fn a_local_tokenizer_counts_exactly_and_its_cache_is_kept_in_order() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    small_model(&dir.path().join("model"));
     let run = || {
         estimate(&home)
             .cwd(dir.path())
@@ -530,4 +532,81 @@ fn a_local_tokenizer_counts_exactly_and_its_cache_is_kept_in_order() {
         .stdin("x")
         .run()
         .code(2);
+}
+
+#[test]
+fn a_servers_tokenizer_is_built_from_where_the_server_has_its_model() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("model");
+    small_model(&folder);
+    let path = folder.to_str().unwrap();
+    let build = |source: &str| estimate(&home).args(["--cache", "build", source]).run();
+    for kind in ["vllm", "llamacpp", "sglang"] {
+        let sim = Sim::start(["--kind", kind, "--model", path, "--model", "alias"]);
+        build(&sim.base_url).code(0).stdout_has("tokenizer.json");
+    }
+    // From now on the server's name for it is enough.
+    let counted = || {
+        estimate(&home)
+            .args(["--model", "alias"])
+            .stdin("hehe")
+            .run()
+    };
+    let found = counted().code(0).json();
+    assert_eq!(
+        (&found["prompt_tokens"], &found["method"]),
+        (&json!(2), &json!("tokenizer"))
+    );
+    let sim = Sim::start(["--kind", "vllm", "--model", "Nobody/Nowhere"]);
+    build(&sim.base_url)
+        .code(2)
+        .stderr_has("Nobody/Nowhere, which is not on this machine")
+        .stderr_has("--cache build PATH");
+    build("server")
+        .code(78)
+        .stderr_has("OPENCODE_VLLM_BASE_URL");
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(counted().json()["method"], "heuristic");
+    estimate(&home).args(["--cache", "prune"]).run().code(0);
+}
+
+#[test]
+fn a_text_that_comes_through_a_pipe_is_never_counted_as_empty() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let sim = Sim::start(["--kind", "vllm", "--context", "4096"]);
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::write(pipe, "word ".repeat(9_000)).unwrap()
+    });
+    let health = health(&[("sim", "vllm", &sim.base_url, "qwen38", json!(4096))]);
+    let judged = estimate(&home)
+        .arg(&pipe)
+        .args(["--candidates", "-"])
+        .stdin(health)
+        .run()
+        .code(1);
+    writer.join().unwrap();
+    assert_eq!(judged.json()["method"], "heuristic");
+}
+
+#[test]
+fn utf16_is_said_and_not_guessed() {
+    let home = Home::new();
+    estimate(&home)
+        .stdin(b"\xff\xfeh\0i\0".to_vec())
+        .run()
+        .code(2)
+        .stderr_has("UTF-16")
+        .stderr_has("iconv");
 }

@@ -1,5 +1,5 @@
 """What the scripts share: places, lists, our counter."""
-import hashlib, os, subprocess, sys
+import os, subprocess, sys
 
 WORK = os.environ.get("WORK", "/tmp/baton-tokens")
 NAMES = ["qwen3", "llama3", "gptoss", "deepseek_v3", "gemma3"]
@@ -27,11 +27,6 @@ def our_counts(name, listing):
         [program, tokenizer(name), listing, f"{WORK}/cache"], capture_output=True, text=True, check=True
     )
     return [int(line) for line in run.stdout.split()], run.stderr.strip()
-
-
-def held_out(path):
-    """Whether a file is kept out of fitting: every fourth, by its name's hash."""
-    return int(hashlib.sha1(os.path.basename(path).encode()).hexdigest(), 16) % 4 == 0
 
 
 def report(line):

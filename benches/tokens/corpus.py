@@ -1,12 +1,15 @@
-"""Makes the corpora: `corpus.list` (files of this machine), `languages.list` (500 languages, hard cases).
+"""Makes the corpora: `corpus.list` (files of this machine) and `languages.list` (500 languages, hard
+cases) to fit with, `fresh.list` (packages from registries, none of which is among those) to judge by.
 
-Every text is cut to a prompt's size (log-uniform), so that small ones count as much as large ones."""
-import base64, glob, os, random, re, string, uuid
+corpus.py [NAME...] makes those named, else all. Every text is cut to a prompt's size (log-uniform), so
+that small ones count as much as large ones."""
+import base64, glob, os, random, re, string, sys, uuid
 from common import WORK, report
 
 rng = random.Random(20261130)
 ROOTS = ["~/.cargo/registry/src", "~/.pyenv", "~/.rustup", "/usr/share", "/usr/include", "/usr/lib", "/usr/local/lib", "/etc"]
 FILES = int(os.environ.get("FILES", "6500"))
+FRESH = 2500
 
 
 class Corpus:
@@ -35,9 +38,9 @@ def cut(text, least, most):
     return text[start : start + size]
 
 
-def files_of_this_machine():
+def files(corpus, roots, most):
     by_kind = {}
-    for root in map(os.path.expanduser, ROOTS):
+    for root in map(os.path.expanduser, roots):
         for folder, _, names in os.walk(root):
             for name in names:
                 path = os.path.join(folder, name)
@@ -48,9 +51,8 @@ def files_of_this_machine():
     for paths in by_kind.values():
         paths.sort()
         rng.shuffle(paths)
-    corpus = Corpus("corpus")
     # Of each kind the square root of its number a round: many kinds, and more of the common ones.
-    while len(corpus.paths) < FILES and any(by_kind.values()):
+    while len(corpus.paths) < most and any(by_kind.values()):
         for kind in sorted(by_kind):
             for path in [by_kind[kind].pop() for _ in range(min(len(by_kind[kind]), 1 + int(len(by_kind[kind]) ** 0.5 / 8)))]:
                 try:
@@ -59,9 +61,8 @@ def files_of_this_machine():
                 except (UnicodeDecodeError, OSError):
                     continue
                 text = cut(text, 400, 40_000)
-                if "\0" not in text and len(text) >= 100 and len(corpus.paths) < FILES:
+                if "\0" not in text and len(text) >= 100 and len(corpus.paths) < most:
                     corpus.add(kind.strip("."), text)
-    corpus.close()
 
 
 def languages(corpus):
@@ -121,8 +122,15 @@ def hard_cases(corpus):
             corpus.add(f"hard-{label}", make(int(60 * 100 ** rng.random())))
 
 
-files_of_this_machine()
-corpus = Corpus("languages")
-languages(corpus)
-hard_cases(corpus)
-corpus.close()
+wanted = sys.argv[1:] or ["corpus", "languages", "fresh"]
+for name in wanted:
+    rng.seed(f"{name} 20261130")
+    corpus = Corpus(name)
+    if name == "languages":
+        languages(corpus)
+        hard_cases(corpus)
+    elif name == "fresh":
+        files(corpus, [f"{WORK}/packages"], FRESH)
+    else:
+        files(corpus, ROOTS, FILES)
+    corpus.close()

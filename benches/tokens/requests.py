@@ -1,14 +1,17 @@
-"""Whole chat requests, with and without tools, against a real llama-server's own count.
+"""Whole chat requests, with and without tools, against a real server's own count.
 
-requests.py URL TOKENIZER [TEMPLATE]: TOKENIZER is the GGUF file the server runs, TEMPLATE the file it
-was started with (--chat-template-file), if any."""
+requests.py llamacpp|vllm URL TOKENIZER [TEMPLATE]: TOKENIZER is what the server runs (a GGUF file, or a
+model folder), TEMPLATE the file it was started with (--chat-template-file), if any."""
 import json, os, random, subprocess, sys, urllib.request
 from common import TARGET, WORK, read_list, read_text, report
 
-URL, TOKENIZER = sys.argv[1:3]
-TEMPLATE = ["--template", sys.argv[3]] if len(sys.argv) > 3 else []
+KIND, URL, TOKENIZER = sys.argv[1:4]
+TEMPLATE = ["--template", sys.argv[4]] if len(sys.argv) > 4 else []
+CTX = os.environ.get("CTX", f"{TARGET}/release/ctx-estimate")
+with urllib.request.urlopen(f"{URL}/v1/models", timeout=60) as answer:
+    MODEL = json.load(answer)["data"][0]["id"]
 rng = random.Random(5)
-texts = read_list(f"{WORK}/corpus.list")
+texts = read_list(f"{WORK}/fresh.list")
 
 
 def snippet(most):
@@ -41,14 +44,48 @@ def request(with_tools):
     return body
 
 
+def variations(body):
+    """Now and then what clients also send: parts, thinking, its switch."""
+    messages = body["messages"]
+    if rng.random() < 0.2:
+        parts = [{"type": "text", "text": snippet(60)}, {"type": "text", "text": snippet(60)}]
+        messages[-1] = {"role": "user", "content": parts}
+    if rng.random() < 0.2:
+        for message in messages:
+            if message["role"] == "assistant" and message["content"]:
+                message["reasoning_content"] = snippet(100)
+    if rng.random() < 0.2:
+        body["chat_template_kwargs"] = {"enable_thinking": rng.random() < 0.5}
+    return body
+
+
+def post(route, body):
+    data = json.dumps(body).encode()
+    request = urllib.request.Request(URL + route, data, {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request, timeout=120))
+
+
+def count_of_server(body):
+    if KIND == "llamacpp":
+        return post("/v1/chat/completions/input_tokens", body)["input_tokens"]
+    # vLLM's /tokenize knows thinking in the history by its new name only.
+    body = json.loads(json.dumps(body))
+    for message in body["messages"]:
+        if "reasoning_content" in message:
+            message["reasoning"] = message.pop("reasoning_content")
+    return post("/tokenize", body)["count"]
+
+
 wrong, total = [], 60
 for index in range(total):
-    body = json.dumps(request(index % 2 == 0)).encode()
-    post = urllib.request.Request(f"{URL}/v1/chat/completions/input_tokens", body, {"Content-Type": "application/json"})
-    theirs = json.load(urllib.request.urlopen(post, timeout=60))["input_tokens"]
-    command = [f"{TARGET}/release/ctx-estimate", "--request", "-", "--offline", "--json", "--tokenizer", TOKENIZER]
-    run = subprocess.run(command + TEMPLATE, input=body, capture_output=True, check=True)
+    body = variations(request(index % 2 == 0))
+    body["model"] = MODEL
+    theirs = count_of_server(body)
+    command = [CTX, "--request", "-", "--offline", "--json", "--tokenizer", TOKENIZER]
+    run = subprocess.run(command + TEMPLATE, input=json.dumps(body).encode(), capture_output=True, check=True)
     ours = json.loads(run.stdout)
     if (ours["prompt_tokens"], ours["method"]) != (theirs, "tokenizer"):
-        wrong.append((index, theirs, ours["prompt_tokens"], ours["method"]))
-report(f"requests: {len(wrong)} of {total} differ {wrong[:5] or ''}")
+        wrong.append((index, theirs, ours["prompt_tokens"], ours["method"], ours["notes"]))
+        with open(f"/tmp/request-{KIND}-{index}.json", "w") as file:
+            json.dump(body, file)
+report(f"{KIND}: {len(wrong)} of {total} requests differ {wrong[:5] or ''}")

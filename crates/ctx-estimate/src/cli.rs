@@ -66,7 +66,8 @@ pub struct Cli {
     #[arg(long, help_heading = "Counting")]
     pub all: bool,
 
-    /// Compiled tokenizers: build them from the given paths, list, verify or prune them.
+    /// Compiled tokenizers: build them from the given paths (or from what a server has its model
+    /// from: its URL, or `server`), list, verify or prune them.
     #[arg(long, value_enum, value_name = "ACTION", help_heading = "Counting")]
     #[arg(conflicts_with_all = ["request", "task", "candidates", "window", "trim", "tokenizer"])]
     pub cache: Option<CacheAction>,

@@ -17,6 +17,9 @@ use crate::subject::{Asked, Subject, SubjectPart};
 /// Larger texts are not kept for a server to count, in bytes.
 const MOST_SENT: u64 = 8 << 20;
 
+/// What to do about a text that a server would not get as it is.
+const UTF16: &str = "UTF-16 text; convert it first (iconv -f UTF-16 -t UTF-8)";
+
 /// The providers of a health/1 document (or of an estimate/1, to judge again).
 pub(crate) fn candidates(file: &Path) -> Result<Vec<Provider>, Failure> {
     let what = "a health/1 document (--candidates FILE)";
@@ -120,6 +123,7 @@ fn standard_input(meters: &[Meter]) -> Result<Subject, Failure> {
     let mut subject = Subject::default();
     match content {
         Content::Binary => return Err(Failure::input("standard input is binary, not text")),
+        Content::Utf16 => return Err(Failure::input(format!("standard input: {UTF16}"))),
         Content::Text(text) if text.bytes == 0 => {
             return Err(Failure::input(
                 "standard input is empty; give files, folders or a text (see ctx-estimate --help)",
@@ -154,6 +158,7 @@ fn files(
         };
         match result {
             Ok(Content::Binary) => subject.notes.push(format!("{name}: binary, skipped")),
+            Ok(Content::Utf16) => subject.notes.push(format!("{name}: {UTF16}, skipped")),
             Ok(Content::Text(text)) => add(&mut subject, name.into(), text),
             Err(e) => unreadable.push(format!("{name}: {}", reason(&e))),
         }
@@ -201,6 +206,11 @@ fn as_request(paths: &[PathBuf], subject: &Subject) -> Option<Value> {
     }
     let mut text = String::new();
     for part in &subject.parts {
+        // A pipe gives its text once: opened again it waits for ever, or is empty and fits everywhere.
+        let facts = std::fs::metadata(&part.name).ok()?;
+        if !facts.is_file() || facts.len() != part.bytes {
+            return None;
+        }
         io::Read::read_to_string(&mut File::open(&part.name).ok()?, &mut text).ok()?;
     }
     Some(json!({"messages": [{"role": "user", "content": text}]}))

@@ -17,6 +17,8 @@ pub(crate) enum Content {
     Text(Text),
     /// No text: not counted.
     Binary,
+    /// Text of two bytes a character, as some Windows programs write it: not counted.
+    Utf16,
 }
 
 /// A counted text.
@@ -50,6 +52,9 @@ pub(crate) fn measure(mut source: impl Read, tallies: &mut [Tally<'_>]) -> io::R
     let mut first = true;
     loop {
         let read = source.by_ref().take(CHUNK).read_to_end(&mut buffer)?;
+        if first && is_utf16(&buffer) {
+            return Ok(Content::Utf16);
+        }
         if first && buffer.iter().take(BINARY_PROBE).any(|byte| *byte == 0) {
             return Ok(Content::Binary);
         }
@@ -69,6 +74,11 @@ pub(crate) fn measure(mut source: impl Read, tallies: &mut [Tally<'_>]) -> io::R
             }));
         }
     }
+}
+
+/// UTF-16 begins with its byte-order mark, in either order (U+FEFF is two bytes that are no UTF-8).
+fn is_utf16(start: &[u8]) -> bool {
+    start.starts_with(&[0xFF, 0xFE]) || start.starts_with(&[0xFE, 0xFF])
 }
 
 struct Counting<'a, 'm> {
@@ -125,7 +135,7 @@ mod tests {
     fn text(source: impl Read, meters: &[Meter]) -> Text {
         match measure(source, &mut tallies(meters)).unwrap() {
             Content::Text(text) => text,
-            Content::Binary => panic!("binary"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -138,6 +148,15 @@ mod tests {
             "an endless stream of zeros ends at once"
         );
         assert_eq!(text(&b""[..], &meters).bytes, 0);
+    }
+
+    #[test]
+    fn utf16_is_told_from_binary() {
+        let meters = [Meter::of_family(Family::Qwen)];
+        for text in [&b"\xff\xfeh\0i\0"[..], b"\xfe\xff\0h\0i"] {
+            let content = measure(text, &mut tallies(&meters)).unwrap();
+            assert_eq!(content, Content::Utf16);
+        }
     }
 
     #[test]
@@ -177,6 +196,7 @@ mod tests {
             let meters = [Meter::of_family(Family::Llama3)];
             match measure(&bytes[..], &mut tallies(&meters)).unwrap() {
                 Content::Binary => prop_assert!(bytes.contains(&0)),
+                Content::Utf16 => prop_assert!(bytes[0] >= 0xFE),
                 Content::Text(text) => {
                     prop_assert_eq!(text.bytes, bytes.len() as u64);
                     prop_assert_eq!(text.broken.is_some(), std::str::from_utf8(&bytes).is_err());

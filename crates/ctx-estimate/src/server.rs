@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use baton_cli::config::{Loaded, ProviderConfig};
-use baton_cli::{Environment, Output};
+use baton_cli::{Environment, Failure, Output};
 use baton_model_server::probe::{ProbeOptions, probe};
 use baton_model_server::{Client, Endpoint};
 use baton_process::Cancel;
@@ -104,6 +104,76 @@ pub(crate) fn probe_configured(
     found
 }
 
+/// A model and where its server has it from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) url: String,
+    pub(crate) model: String,
+    /// A path on the server's machine, or a name on a hub.
+    pub(crate) origin: Option<String>,
+}
+
+/// The models of one server, or of all that are configured, and where they come from.
+pub(crate) fn served(
+    url: Option<&str>,
+    config: &Loaded,
+    env: &Environment,
+    output: &Output,
+) -> Result<Vec<Served>, Failure> {
+    let endpoints = if let Some(url) = url {
+        let base = BaseUrl::parse(url).map_err(Failure::usage)?;
+        vec![endpoint_of(&base, config, env).map_err(Failure::config)?]
+    } else {
+        let known = config.config.providers.iter();
+        let all: Result<_, _> = known.map(|known| endpoint(known, env)).collect();
+        all.map_err(Failure::config)?
+    };
+    if endpoints.is_empty() {
+        return Err(Failure::config(
+            "no server is configured: set OPENCODE_VLLM_BASE_URL, or give the server's URL",
+        ));
+    }
+    let mut found = Vec::new();
+    for endpoint in endpoints {
+        let url = endpoint.base.to_string();
+        let provider = probe(
+            &endpoint,
+            &ProbeOptions::new("server", endpoint.base.api()),
+            &Cancel::new(),
+        );
+        if provider.models.is_empty() {
+            output.note(&format!("{url}: {}", provider.state_reason));
+        }
+        let client = Client::new(endpoint);
+        for model in &provider.models {
+            let origin = client.model_origin(provider.server.kind, &model.id);
+            found.push(Served {
+                url: url.clone(),
+                model: model.id.clone(),
+                origin: origin.unwrap_or_else(|e| {
+                    output.note(&e.message);
+                    None
+                }),
+            });
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::unavailable(
+            "no server told which models it has; give the tokenizer's folder or GGUF file instead",
+        ));
+    }
+    Ok(found)
+}
+
+/// The endpoint of an address, with the key of a configured server of the same origin.
+fn endpoint_of(base: &BaseUrl, config: &Loaded, env: &Environment) -> Result<Endpoint, String> {
+    let mut known = config.config.providers.iter();
+    match known.find(|known| known.base_url.origin() == base.origin()) {
+        Some(known) => endpoint(known, env),
+        None => Ok(Endpoint::new(base.clone())),
+    }
+}
+
 /// Keeps the configured models, in the configured order; all where none are.
 fn prefer(configured: &[String], provider: &mut Provider) {
     if !configured.is_empty() {
@@ -127,6 +197,8 @@ const fn route(kind: ServerKind) -> &'static str {
         ServerKind::LlamaCpp | ServerKind::LlamaCppRouter => {
             "llama.cpp's POST /chat/completions/input_tokens"
         }
+        ServerKind::SgLang => "SGLang's POST /tokenize",
+        ServerKind::Tgi => "TGI's POST /chat_tokenize",
         _ => "the server's own count",
     }
 }

@@ -33,13 +33,13 @@ pub(crate) fn named(name: &str, env: &Environment) -> Result<Named, Failure> {
 }
 
 /// The tokenizer of a model, where this machine has it: the model's name is a path (as with vLLM and
-/// llama.cpp), or it lies in the Hugging Face cache.
+/// llama.cpp), it lies in the Hugging Face cache, or `--cache build SERVER` found it.
 pub(crate) fn of_model(
     model: &str,
     env: &Environment,
     mut note: impl FnMut(&str),
 ) -> Option<Tokenizer> {
-    let path = local_path(model).or_else(|| in_hub_cache(model, env))?;
+    let path = found(model, env).or_else(|| cache(env).source_of(model))?;
     match cache(env).open(&path) {
         Ok(tokenizer) => Some(tokenizer),
         Err(e) => {
@@ -49,14 +49,27 @@ pub(crate) fn of_model(
     }
 }
 
+/// The tokenizer of what a server calls its model: a path, or a name on the hub.
+pub(crate) fn found(origin: &str, env: &Environment) -> Option<PathBuf> {
+    local_path(origin).or_else(|| in_hub_cache(origin, env))
+}
+
 fn local_path(model: &str) -> Option<PathBuf> {
     let path = Path::new(model);
     let is_model = path.join("tokenizer.json").is_file()
-        || path.is_file()
-            && path
-                .extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case("gguf"));
+        || path.is_file() && (has_suffix(path, "gguf") || is_blob(path));
     (path.is_absolute() && is_model).then(|| path.to_owned())
+}
+
+fn has_suffix(path: &Path, suffix: &str) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case(suffix))
+}
+
+/// Ollama keeps its GGUF files as `blobs/sha256-…`.
+fn is_blob(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with("sha256-"))
 }
 
 /// `models--ORG--NAME/snapshots/REVISION/tokenizer.json`, the revision as `refs/main` has it.
