@@ -1,10 +1,11 @@
 //! The one place that owns this process's signals.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::Signal;
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::{Cancel, procfs};
@@ -28,6 +29,9 @@ pub(crate) fn install() -> io::Result<Cancel> {
     if !procfs::ignores_signal(SIGHUP) {
         wanted.push(SIGHUP);
     }
+    // A file over the size limit is then an error of that write, and no sudden death without a
+    // word. A handler and not "ignore", which our children would inherit.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new(wanted)?;
     let on_signal = cancel.clone();
     std::thread::Builder::new()

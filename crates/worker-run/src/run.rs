@@ -1,6 +1,6 @@
 //! The shell around everything: files, clock, environment, processes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -137,7 +137,8 @@ fn work(
         job.task.id.clone(),
         env.get("BATON_RUN").map(ToString::to_string),
     )?;
-    let tree = WorkTree::new(repo, &job.task, job.role.writes()).map_err(Failure::input)?;
+    let mut tree = WorkTree::new(repo, &job.task, job.role.writes()).map_err(cannot_begin)?;
+    tree.leave_out(own_files(cli));
     let mut shell = Shell::new(
         tree.root(),
         job.role.writes(),
@@ -225,8 +226,32 @@ fn recorded(cli: &Cli, session: &Session<'_>, end: Option<RecordedEnd>) -> Recor
         request: job.provider.request.clone(),
         served: session.served.clone(),
         way: session.chosen.clone(),
+        counts: session.counts.clone(),
         end,
     }
+}
+
+/// The files that this run writes about itself: they may lie in the work tree.
+fn own_files(cli: &Cli) -> Vec<PathBuf> {
+    let streams = ["/proc/self/fd/1", "/proc/self/fd/2"].map(PathBuf::from);
+    let events = cli.events.clone().filter(|p| p.as_os_str() != "-");
+    streams.into_iter().chain(events).collect()
+}
+
+/// Why the base could not be recorded: the task's fault, or that of a disk.
+fn cannot_begin(why: String) -> Failure {
+    let is_disk = [
+        "No space left",
+        "File too large",
+        "Disk quota",
+        "Read-only file",
+    ]
+    .iter()
+    .any(|words| why.contains(words));
+    if is_disk {
+        return Failure::internal(format!("{why}; make room there and try again"));
+    }
+    Failure::input(why)
 }
 
 /// Shows what would be sent first. The checks are not run, so nothing is changed either.

@@ -48,6 +48,9 @@ pub(crate) struct RecordedRun {
     /// How the model was to act; none if it was killed before that.
     #[serde(default)]
     pub(crate) way: Option<Way>,
+    /// What the server counted before requests near the window.
+    #[serde(default)]
+    pub(crate) counts: Vec<Option<u64>>,
     /// How it ended; none if it was killed.
     pub(crate) end: Option<RecordedEnd>,
 }

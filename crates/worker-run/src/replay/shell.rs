@@ -92,6 +92,7 @@ pub(crate) fn replay(flags: &ReplayFlags, output: &Output) -> Result<Exit, Failu
     let served = run.served.clone();
     if flags.from != Some(1) {
         session.chosen.clone_from(&run.way);
+        session.counts_to_replay = run.counts.iter().copied().collect();
     }
     session.looking = Some(if flags.from == Some(1) {
         let endpoint = job.provider.endpoint.clone();

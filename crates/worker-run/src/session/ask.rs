@@ -18,7 +18,7 @@ use crate::tools::worktree::Owner;
 /// An answer shorter than this is not worth a request.
 const LEAST_OUTPUT: u64 = 128;
 /// Kept free of the window, for what a template adds and an estimate misses.
-const MARGIN: u64 = 96;
+pub(crate) const MARGIN: u64 = 96;
 /// How often a server that never answered is tried.
 const FIRST_TRIES: u32 = 3;
 
@@ -37,6 +37,7 @@ impl Session<'_> {
         let mut tries = Tries::default();
         loop {
             self.within_bounds()?;
+            self.count_near_the_window();
             let estimate = self.talk.estimate();
             let Some(room) = self.room(estimate) else {
                 self.compact()?;

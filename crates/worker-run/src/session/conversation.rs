@@ -121,6 +121,19 @@ impl Conversation {
         }
     }
 
+    /// Of those, the ones that are only estimated.
+    pub(crate) fn uncertain(&self) -> u64 {
+        self.estimate()
+            - self
+                .known
+                .map_or(0, |(_, known)| known.min(self.estimate()))
+    }
+
+    /// Remembers what the server counts for all messages so far.
+    pub(crate) fn counted_exactly(&mut self, prompt: u64) {
+        self.known = Some((self.messages.len(), prompt));
+    }
+
     /// The same without what the server counted.
     pub(crate) fn pure_estimate(&self) -> u64 {
         self.tool_tokens + self.messages.iter().map(cost).sum::<u64>()

@@ -9,6 +9,7 @@ mod change_over;
 mod checks;
 mod compact;
 mod conversation;
+mod counting;
 mod events;
 mod ledger;
 mod prepare;
@@ -18,6 +19,7 @@ mod turn;
 mod turn_text;
 mod waits;
 
+use std::collections::VecDeque;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -164,6 +166,10 @@ pub(crate) struct Session<'a> {
     pub(crate) served: Served,
     /// How fast it read prompts lately, in tokens per second.
     pub(crate) prefill_rate: Option<u64>,
+    /// What the server counted, in order; none where it failed.
+    pub(crate) counts: Vec<Option<u64>>,
+    /// The same of a run that is replayed.
+    pub(crate) counts_to_replay: VecDeque<Option<u64>>,
     /// The way to begin with; given beforehand where a run is replayed.
     pub(crate) chosen: Option<Way>,
     /// How the model acts now.
@@ -215,6 +221,8 @@ impl<'a> Session<'a> {
             served: Served::default(),
             prefill_rate: None,
             chosen: None,
+            counts: Vec::new(),
+            counts_to_replay: VecDeque::new(),
             way: job.mode,
             may_change_over: false,
             first_end: None,

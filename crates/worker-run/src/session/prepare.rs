@@ -153,7 +153,11 @@ impl Session<'_> {
 
     /// Begins the conversation with the files and the failing checks as they are now.
     pub(crate) fn begin(&mut self, forced: Option<Mode>) {
-        let found = gather(self.tree.root(), &self.job.task);
+        let mut found = gather(self.tree.root(), &self.job.task);
+        found.paths.retain(|path| !self.tree.is_own(path));
+        found
+            .candidates
+            .retain(|file| !self.tree.is_own(&file.path));
         self.known.clone_from(&found.paths);
         let baseline = self.red_checks();
         let cwd = self.tree.shown().display().to_string();

@@ -36,6 +36,8 @@ pub(crate) struct WorkTree {
     named: Option<Globs>,
     writes: bool,
     commands: Vec<String>,
+    /// Files that this very run writes: its events, its output.
+    own: Vec<GitPath>,
 }
 
 /// What a command left changed, and what of it was undone.
@@ -80,6 +82,7 @@ impl WorkTree {
             named: (!naming.is_empty()).then(|| globs(&naming)).transpose()?,
             writes,
             commands,
+            own: Vec::new(),
             repo,
         })
     }
@@ -99,6 +102,24 @@ impl WorkTree {
         self.shown = Some(root);
     }
 
+    /// Leaves these files out of every comparison, as far as they lie in the work tree: nobody
+    /// changed them but this run by writing about itself.
+    pub(crate) fn leave_out(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        let inside = files.into_iter().filter_map(|file| {
+            let file = file.canonicalize().ok()?;
+            Some(GitPath::from(
+                file.strip_prefix(self.root()).ok()?.to_str()?,
+            ))
+        });
+        let inside: Vec<GitPath> = inside.collect();
+        self.own.extend(inside);
+    }
+
+    /// Whether this run writes the file itself.
+    pub(crate) fn is_own(&self, path: &str) -> bool {
+        self.own.contains(&GitPath::from(path))
+    }
+
     /// The work tree as a tree hash.
     pub(crate) fn snapshot(&self) -> Result<ObjectId, String> {
         said(self.repo.snapshot())
@@ -113,6 +134,7 @@ impl WorkTree {
     pub(crate) fn between(&self, old: &ObjectId, new: &ObjectId) -> Result<Vec<GitPath>, String> {
         let changes = said(self.repo.diff_trees(old, new))?;
         let mut paths: Vec<GitPath> = changes.iter().flat_map(|c| c.touched().cloned()).collect();
+        paths.retain(|path| !self.own.contains(path));
         paths.sort();
         paths.dedup();
         Ok(paths)
