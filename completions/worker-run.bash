@@ -16,17 +16,8 @@ _worker__run() {
             ",$1")
                 cmd="worker__run"
                 ;;
-            worker__run,help)
-                cmd="worker__run__subcmd__help"
-                ;;
             worker__run,replay)
                 cmd="worker__run__subcmd__replay"
-                ;;
-            worker__run__subcmd__help,help)
-                cmd="worker__run__subcmd__help__subcmd__help"
-                ;;
-            worker__run__subcmd__help,replay)
-                cmd="worker__run__subcmd__help__subcmd__replay"
                 ;;
             *)
                 ;;
@@ -35,7 +26,7 @@ _worker__run() {
 
     case "${cmd}" in
         worker__run)
-            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --candidates --config --no-slot --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay help"
+            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --candidates --config --no-slot --engine --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -101,6 +92,10 @@ _worker__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --engine)
+                    COMPREPLY=($(compgen -W "own command opencode" -- "${cur}"))
+                    return 0
+                    ;;
                 --mode)
                     COMPREPLY=($(compgen -W "auto tools whole blocks" -- "${cur}"))
                     return 0
@@ -133,48 +128,6 @@ _worker__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        worker__subcmd__run__subcmd__help)
-            opts="replay help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        worker__subcmd__run__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        worker__subcmd__run__subcmd__help__subcmd__replay)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_worker_run_global_optspecs
-    string join \n task= prompt= role= write= read= verify= id= repo= events= record= dry-run base-url= model= context= candidates= config= no-slot mode= pack= check-every= sandbox= steps= wall= output-tokens= wait= json text v/verbose q/quiet schema h/help V/version
+    string join \n task= prompt= role= write= read= verify= id= repo= events= record= dry-run base-url= model= context= candidates= config= no-slot engine= mode= pack= check-every= sandbox= steps= wall= output-tokens= wait= json text v/verbose q/quiet schema h/help V/version
 end
 
 function __fish_worker_run_needs_command
@@ -26,19 +26,22 @@ end
 
 complete -c worker-run -n "__fish_worker_run_needs_command" -l task -d 'The task/1 document; `-` or nothing reads stdin' -r -F
 complete -c worker-run -n "__fish_worker_run_needs_command" -l prompt -d 'What to do, instead of a document' -r
-complete -c worker-run -n "__fish_worker_run_needs_command" -l role -d 'The role: implementer, worker, explore, planner, reviewer, or a configured one' -r
+complete -c worker-run -n "__fish_worker_run_needs_command" -l role -d 'The role: implementer, worker, explore, planner, reviewer, or your own' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l write -d 'A glob the task may change; repeat it [default: everything]' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l read -d 'A glob worth reading first; repeat it' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l verify -d 'A command that shows whether it is done; repeat it' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l id -d 'The task\'s name in the hand-off' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l repo -d 'The repository, or a folder in it' -r -F
-complete -c worker-run -n "__fish_worker_run_needs_command" -l events -d 'Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then' -r -F
+complete -c worker-run -n "__fish_worker_run_needs_command" -l events -d 'Write events (event/1, JSON Lines) here; `-`: stdout, before the hand-off' -r -F
 complete -c worker-run -n "__fish_worker_run_needs_command" -l record -d 'Write everything down here, so that the run can be replayed; a new folder' -r -F
 complete -c worker-run -n "__fish_worker_run_needs_command" -l base-url -d 'The server, instead of the configured ones' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l model -d 'The model [default: `BATON_MODEL`, the configuration\'s, the server\'s]' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l context -d 'The usable context in tokens [default: `BATON_CONTEXT`, the configuration\'s, the server\'s]' -r
 complete -c worker-run -n "__fish_worker_run_needs_command" -l candidates -d 'A health/1 or estimate/1 document, for what it says of the model: context, tool calls' -r -F
 complete -c worker-run -n "__fish_worker_run_needs_command" -l config -d 'A configuration file instead of the user\'s' -r -F
+complete -c worker-run -n "__fish_worker_run_needs_command" -l engine -d 'Who works: our own loop, opencode, or any agent\'s command, in the same bounds' -r -f -a "own\t'The loop of worker-run'
+command\t'A command that reads a prompt'
+opencode\t'opencode, found in PATH'"
 complete -c worker-run -n "__fish_worker_run_needs_command" -l mode -d 'How the model acts: tool calls, whole files, or search/replace blocks in its reply' -r -f -a "auto\t'By what is known of the model; one that gets stuck changes over, once'
 tools\t'Tool calls only'
 whole\t'Whole files in fenced blocks, for models that cannot call tools'
@@ -63,8 +66,7 @@ complete -c worker-run -n "__fish_worker_run_needs_command" -s q -l quiet -d 'Sa
 complete -c worker-run -n "__fish_worker_run_needs_command" -l schema -d 'Print the JSON Schemas of the documents this tool reads and writes'
 complete -c worker-run -n "__fish_worker_run_needs_command" -s h -l help -d 'Print this help'
 complete -c worker-run -n "__fish_worker_run_needs_command" -s V -l version -d 'Print version'
-complete -c worker-run -n "__fish_worker_run_needs_command" -f -a "replay" -d 'Take a recorded run again, and see whether it comes to the same requests'
-complete -c worker-run -n "__fish_worker_run_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c worker-run -n "__fish_worker_run_needs_command" -a "replay" -d 'Take a recorded run again, and see whether it comes to the same requests'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l from -d 'Take the answers before this request from the recording, then ask the server' -r
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l repo -d 'The repository [default: where it was recorded]' -r -F
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l events -d 'Write events (event/1, JSON Lines) here; `-` is stdout' -r -F
@@ -82,5 +84,3 @@ complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l json -d
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l text -d 'Write text for people, also into a pipe or file'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -s v -l verbose -d 'Say more on stderr'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
-complete -c worker-run -n "__fish_worker_run_using_subcommand help; and not __fish_seen_subcommand_from replay help" -f -a "replay" -d 'Take a recorded run again, and see whether it comes to the same requests'
-complete -c worker-run -n "__fish_worker_run_using_subcommand help; and not __fish_seen_subcommand_from replay help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -26,7 +26,7 @@ pub enum ToolKind {
 pub struct Tool {
     /// The program's name.
     pub name: &'static str,
-    /// Its kind. A question tool or doer that is given a command after `--` ends as a chain loader.
+    /// Its kind. A question tool that is given a command after `--` ends as a chain loader.
     pub kind: ToolKind,
     /// The schemas of the documents it reads.
     pub reads: &'static [&'static str],
@@ -96,7 +96,7 @@ pub fn run<C: Parser + HasCommon>(
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let before_command = || arguments.iter().skip(1).take_while(|a| *a != "--");
     let chain = arguments.iter().skip(1).any(|a| a == "--");
-    let kind = if chain {
+    let kind = if chain && tool.kind == ToolKind::Question {
         ToolKind::ChainLoader
     } else {
         tool.kind

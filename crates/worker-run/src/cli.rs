@@ -12,6 +12,9 @@ const EXAMPLES: &str = "\
 The task is a task/1 document: --task FILE, or stdin, or put together by --prompt and its flags.
 The hand-off (handoff/1) goes to stdout, whatever happens.
 
+An agent of --engine command gets its prompt on stdin, or for {prompt} or {prompt_file} in its
+arguments; the server is {base_url} and {model} there, OPENAI_BASE_URL and BATON_MODEL elsewhere.
+
 Exit codes: 0 completed; 1 not completed (failed, blocked, overflow, no answer); 2 usage;
 3 a budget is spent; 69 server unavailable; 75 no slot in time; 78 configuration; 124 time limit;
 130 Ctrl-C.
@@ -21,8 +24,8 @@ Examples:
   worker-run --prompt 'Fix the off-by-one in page()' --write page.py --verify 'python3 test.py'
   worker-run --role explore --prompt 'Where is the retry logic?' | jq -r .outcome
   worker-run --task task.json --events - | jq -c 'select(.type == \"tool\")'
-  worker-run --task task.json --dry-run
-  worker-run --task task.json --record run/ > handoff.json && worker-run replay run/
+  worker-run --task task.json --record run/ && worker-run replay run/
+  worker-run --task task.json --engine command -- my-agent --url {base_url} --model {model}
   vllm-health | slot-lock --candidates - -- worker-run --task task.json > handoff.json";
 
 const REPLAY_EXAMPLES: &str = "\
@@ -39,7 +42,7 @@ Examples:
 
 /// Do one well-scoped task with a small local model, within bounds, and hand it off.
 #[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) action: Option<Action>,
@@ -49,7 +52,7 @@ pub(crate) struct Cli {
     /// What to do, instead of a document.
     #[arg(long, value_name = "TEXT", conflicts_with = "task")]
     pub(crate) prompt: Option<String>,
-    /// The role: implementer, worker, explore, planner, reviewer, or a configured one.
+    /// The role: implementer, worker, explore, planner, reviewer, or your own.
     #[arg(long, value_name = "NAME", requires = "prompt")]
     pub(crate) role: Option<String>,
     /// A glob the task may change; repeat it [default: everything].
@@ -67,7 +70,7 @@ pub(crate) struct Cli {
     /// The repository, or a folder in it.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) repo: PathBuf,
-    /// Write events (event/1, JSON Lines) here; `-` is stdout, the hand-off comes last then.
+    /// Write events (event/1, JSON Lines) here; `-`: stdout, before the hand-off.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
     /// Write everything down here, so that the run can be replayed; a new folder.
@@ -76,6 +79,10 @@ pub(crate) struct Cli {
     /// Show the first request, its tokens and the limits; send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// The agent's command for --engine command; further arguments for --engine opencode.
+    #[arg(last = true, value_name = "CMD", hide = true)]
+    pub(crate) agent: Vec<String>,
 
     #[command(flatten)]
     pub(crate) model: ModelFlags,
@@ -154,6 +161,9 @@ pub(crate) struct ModelFlags {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Way of working")]
 pub(crate) struct WayFlags {
+    /// Who works: our own loop, opencode, or any agent's command, in the same bounds.
+    #[arg(long, value_name = "NAME", default_value = "own")]
+    pub(crate) engine: EngineFlag,
     /// How the model acts: tool calls, whole files, or search/replace blocks in its reply.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub(crate) mode: ModeFlag,
@@ -208,6 +218,17 @@ pub(crate) enum ModeFlag {
     Whole,
     /// Search/replace blocks, for such models and long files.
     Blocks,
+}
+
+/// Who does the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineFlag {
+    /// The loop of worker-run.
+    Own,
+    /// A command that reads a prompt.
+    Command,
+    /// opencode, found in PATH.
+    Opencode,
 }
 
 /// When the checks run.

@@ -8,6 +8,7 @@
 mod calls;
 mod cli;
 mod edit;
+mod engine;
 mod files;
 mod flag;
 mod harness;
@@ -38,5 +39,8 @@ pub fn command() -> clap::Command {
 
 /// Runs the tool.
 pub fn main() -> ExitCode {
+    if let Some(code) = engine::relay_main_if_asked() {
+        return code;
+    }
     baton_cli::run(&TOOL, |cli: cli::Cli, output| run::run(&cli, output))
 }

@@ -15,6 +15,7 @@ use clap::ValueEnum as _;
 use serde_json::json;
 
 use crate::cli::{Action, Cli};
+use crate::engine::Engine;
 use crate::flag::Flag;
 use crate::harness::budget::Bounds;
 use crate::harness::way::{Past, Signs, choose as choose_way};
@@ -34,6 +35,12 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         return replay(flags, output);
     }
     let env = Environment::from_process();
+    let engine = Engine::new(cli.way.engine, &cli.agent, &env)?;
+    if engine.is_some() && cli.record.is_some() {
+        return Err(Failure::usage(
+            "--record is for our own loop, not for --engine",
+        ));
+    }
     // What can be wrong is said before a slot is waited for, the task first.
     let (mut task, from_stdin) = match task_from_flags(cli)? {
         Some(task) => (task, None),
@@ -72,7 +79,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     if cli.dry_run {
         return dry_run(&job, &repo, output);
     }
-    work(cli, &env, &loaded, &job, repo, output)
+    work(cli, &env, &loaded, &job, engine.as_ref(), repo, output)
 }
 
 /// The task of the document, and the document's text when it came on stdin.
@@ -115,6 +122,7 @@ fn work(
     env: &Environment,
     loaded: &Loaded,
     job: &Job,
+    engine: Option<&Engine>,
     repo: Repo,
     output: &Output,
 ) -> Result<Exit, Failure> {
@@ -173,7 +181,10 @@ fn work(
     session.flag = Flag::open(env.get("BATON_SLOT_FILE").map(Path::new));
     session.looking = Some(looking);
     written(&session, None).map_err(|error| Failure::usage(format!("--record: {error}")))?;
-    let end = session.run();
+    let end = match engine {
+        Some(engine) => session.run_engine(engine, env),
+        None => session.run(),
+    };
     let document = handoff(&mut session, &end, started_at);
     if let Some(recorder) = &recorder {
         let last = RecordedEnd {

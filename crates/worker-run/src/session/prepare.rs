@@ -126,7 +126,7 @@ impl Session<'_> {
     }
 
     /// Takes in what the server told of itself, and what is known of it from earlier tasks.
-    fn listen(&mut self) {
+    pub(crate) fn listen(&mut self) {
         // A thread that panicked told nothing.
         self.served = self
             .looking

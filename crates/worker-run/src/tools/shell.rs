@@ -126,6 +126,25 @@ impl Shell {
         }
     }
 
+    /// What a command gets: its variables, its border, the folder it may write besides the tree.
+    pub(crate) fn surroundings(&self) -> (Vec<(String, String)>, Option<Policy>, PathBuf) {
+        let scratch = self.policy.as_ref().and_then(|policy| policy.tmp.clone());
+        let scratch = scratch.unwrap_or_else(|| self.tmp.path().join("tmp"));
+        (self.env.clone(), self.policy.clone(), scratch)
+    }
+
+    /// A command that ran elsewhere stood behind this border.
+    pub(crate) fn covered_by(&mut self, coverage: Option<Coverage>) {
+        self.coverage = self.coverage.take().or(coverage);
+    }
+
+    /// The id of the next receipt.
+    pub(crate) fn next_id(&mut self) -> String {
+        let id = format!("r{}", self.next);
+        self.next += 1;
+        id
+    }
+
     /// What confines the commands: as seen with the first one, else found by trying.
     pub(crate) fn confinement(&self) -> Confinement {
         let tried = match (&self.coverage, &self.policy) {
@@ -211,8 +230,7 @@ impl Shell {
         cwd: &Path,
         cancel: &Cancel,
     ) -> Result<Ran, String> {
-        let id = format!("r{}", self.next);
-        self.next += 1;
+        let id = self.next_id();
         let end = self.place_file();
         let place = Place {
             root: &self.root,
