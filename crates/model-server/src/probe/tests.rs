@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use baton_protocol::{ContextSource, ModelState, Provider, ServerKind, ServerState, SignalSource};
+use baton_protocol::{
+    ContextSource, ModelState, Provider, ServerKind, ServerState, Signal, SignalSource,
+};
 
 use super::answers::Answers;
 use super::find_model;
@@ -855,27 +857,53 @@ fn sglang_and_tgi_tell_their_windows_pools_and_slots() {
         (sglang.slots.in_flight, sglang.slots.waiting),
         (Some(2), Some(1))
     );
-    let tgi = of(&[
-        ("/health", 200, ""),
-        ("/v1/models", 200, r#"{"data":[{"id":"m","owned_by":"m"}]}"#),
-        (
-            "/info",
-            200,
-            r#"{"model_id":"m","max_total_tokens":4096,"max_concurrent_requests":128,"version":"3"}"#,
-        ),
-        (
-            "/metrics",
-            200,
-            "tgi_queue_size 0\ntgi_batch_current_size 1\n",
-        ),
-    ]);
+}
+
+#[test]
+fn tgi_s_admission_limit_is_no_number_of_slots() {
+    let tgi = |more: &str| {
+        let info = format!(
+            r#"{{"model_id":"m","max_total_tokens":4096,"max_concurrent_requests":128,"version":"3"{more}}}"#
+        );
+        of(&[
+            ("/health", 200, ""),
+            ("/v1/models", 200, r#"{"data":[{"id":"m","owned_by":"m"}]}"#),
+            ("/info", 200, &info),
+            (
+                "/metrics",
+                200,
+                "tgi_queue_size 0\ntgi_batch_current_size 1\n",
+            ),
+        ])
+    };
+    let untold = tgi("");
+    assert_eq!(untold.server.kind, ServerKind::Tgi);
     assert_eq!(
-        (tgi.server.kind, tgi.state),
-        (ServerKind::Tgi, ServerState::Busy)
+        (untold.slots.total, untold.slots.source),
+        (Some(1), SignalSource::Assumed)
     );
     assert_eq!(
-        (tgi.models[0].usable_context, tgi.slots.free),
-        (Some(4096), Some(127))
+        (untold.slots.in_flight, untold.slots.free),
+        (Some(1), Some(0))
+    );
+    assert_eq!(untold.models[0].usable_context, Some(4096));
+    // The number is shown all the same, under its own name.
+    let shown = |s: &Signal| s.name == "max_concurrent_requests" && s.value == 128;
+    assert!(untold.signals.iter().any(shown));
+    // What bounds a batch is told by some versions.
+    let told = tgi(r#","max_batch_size":8,"max_batch_total_tokens":2048"#);
+    assert_eq!(
+        (told.slots.total, told.slots.source, told.slots.free),
+        (Some(8), SignalSource::Exact, Some(7))
+    );
+    assert_eq!(
+        (told.models[0].usable_context, told.models[0].pool_tokens),
+        (Some(2048), Some(2048))
+    );
+    let unset = tgi(r#","max_batch_size":null,"max_batch_total_tokens":16000"#);
+    assert_eq!(
+        (unset.slots.total, unset.models[0].usable_context),
+        (Some(1), Some(4096))
     );
 }
 

@@ -121,7 +121,9 @@ fn with_share(
             .other
             .insert("guaranteed_context".to_owned(), json!(window / in_use));
     } else if let Some(list) = list {
-        model.pool_tokens = list.window.map(|w| w * u64::from(list.total));
+        model.pool_tokens = list
+            .window
+            .map(|window| window.saturating_mul(u64::from(list.total)));
     }
     model
 }
@@ -266,7 +268,7 @@ pub(super) fn read_router(answers: &Answers) -> Finding {
     let mut waiting: Option<u32> = None;
     let add = |sum: &mut Option<u32>, more: Option<u32>| {
         if let Some(more) = more {
-            *sum = Some(sum.unwrap_or(0) + more);
+            *sum = Some(sum.unwrap_or(0).saturating_add(more));
         }
     };
     for mut model in list::models(&body) {

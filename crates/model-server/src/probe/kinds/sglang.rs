@@ -79,7 +79,8 @@ fn load(body: Option<&Value>) -> (Option<u32>, Option<u32>) {
     };
     let sum = |name: &str| {
         let values: Option<Vec<u64>> = ranks.iter().map(|r| number(r.get(name)?)).collect();
-        u32::try_from(values?.iter().sum::<u64>()).ok()
+        let sum = values?.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        u32::try_from(sum).ok()
     };
     let (all, waiting) = (sum("num_reqs"), sum("num_waiting_reqs"));
     let running = all.map(|all| all.saturating_sub(waiting.unwrap_or(0)));

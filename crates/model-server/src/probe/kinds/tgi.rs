@@ -1,4 +1,9 @@
 //! Hugging Face text-generation-inference.
+//!
+//! Its `max_concurrent_requests` (128 unless told otherwise) is no number of slots: it is the limit
+//! above which the router refuses (429), and requests that wait for a batch count too. How many run
+//! side by side is `max_batch_size`, which is rarely set and which newer routers do not publish;
+//! else the batch is bounded by `max_batch_total_tokens`, the pool.
 
 use baton_protocol::{ContextSource, ModelState, ServerKind};
 use serde_json::Value;
@@ -43,20 +48,22 @@ pub(super) fn read(answers: &Answers) -> Finding {
     let window = ["max_total_tokens", "max_input_tokens", "max_input_length"]
         .iter()
         .find_map(|name| number(info.get(*name)?));
+    let count = |name: &str| info.get(name).and_then(number).filter(|n| *n > 0);
     for model in &mut finding.models {
         model.state = state;
         model.max_model_len = window.or(model.max_model_len);
         limit(model, window, ContextSource::ServedWindow);
+        model.pool_tokens = count("max_batch_total_tokens");
     }
     let running = metrics.count(&["tgi_batch_current_size"]);
     let waiting = metrics.count(&["tgi_queue_size"]);
-    let most = info.get("max_concurrent_requests").and_then(number);
-    if let Some(most) = most.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {
+    if let Some(most) = count("max_batch_size").and_then(|n| u32::try_from(n).ok()) {
         finding.slots = exact_slots(most, running, waiting);
     } else {
         finding.slots.in_flight = running;
         finding.slots.waiting = waiting;
     }
+    finding.number("max_concurrent_requests", count("max_concurrent_requests"));
     finding.number("tgi_batch_current_size", running);
     finding.number("tgi_queue_size", waiting);
     finding
