@@ -263,7 +263,7 @@ fn parts(text: &str) -> Option<u64> {
         .split_once(" of tool input")
         .and_then(|(before, _)| number_after(before, ", "))
         .unwrap_or(0);
-    Some(words + tools)
+    words.checked_add(tools)
 }
 
 /// The number right after a label; commas group its digits.

@@ -210,7 +210,9 @@ fn starts_anew(call: &OpenCall, id: &str, name: &str, arguments: &str) -> bool {
         return false;
     }
     let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
+    // The ends are looked at first: a server that repeats the name sends it with every piece.
     let already_whole = call.arguments.trim_start().starts_with('{')
+        && call.arguments.trim_end().ends_with('}')
         && serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
     other_id || (already_whole && (call.name != name || !arguments.trim().is_empty()))
 }

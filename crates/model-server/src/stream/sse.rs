@@ -200,5 +200,8 @@ impl SseDecoder {
 
 fn is_whole(data: &str) -> bool {
     let data = data.trim();
-    data == "[DONE]" || (data.starts_with('{') && serde_json::from_str::<IgnoredAny>(data).is_ok())
+    data == "[DONE]"
+        || (data.starts_with('{')
+            && data.ends_with('}')
+            && serde_json::from_str::<IgnoredAny>(data).is_ok())
 }
