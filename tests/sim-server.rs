@@ -10,6 +10,8 @@ mod faults;
 mod kinds;
 #[path = "sim-server/kit.rs"]
 mod kit;
+#[path = "sim-server/memory.rs"]
+mod memory;
 #[path = "sim-server/program.rs"]
 mod program;
 #[path = "sim-server/script.rs"]

@@ -112,9 +112,14 @@ fn o31_another_model_waits_for_the_running_one() {
     release(&sim, "gate");
     assert!(read(first).is_some());
     assert_eq!(read(second).unwrap().json()["model"], "b");
+    let running = get(&sim, "/running").json();
+    assert_eq!(running["running"].as_array().unwrap().len(), 1);
     assert_eq!(
-        get(&sim, "/running").json(),
-        json!({"running": [{"model": "b", "state": "ready"}]})
+        (
+            &running["running"][0]["model"],
+            &running["running"][0]["state"]
+        ),
+        (&json!("b"), &json!("ready"))
     );
 }
 

@@ -67,9 +67,21 @@ pub(crate) enum ToolChoice {
     Named(String),
 }
 
+/// The form of a request and its answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    #[default]
+    OpenAi,
+    /// Ollama's `/api/chat`.
+    OllamaChat,
+    /// Ollama's `/api/generate`.
+    OllamaGenerate,
+}
+
 /// A chat request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chat {
+    pub(crate) dialect: Dialect,
     /// The model asked for, or empty.
     pub(crate) model: String,
     pub(crate) messages: Vec<Message>,
@@ -93,6 +105,7 @@ impl Chat {
         let options = &body["stream_options"];
         let thinking = &body["chat_template_kwargs"]["enable_thinking"];
         Self {
+            dialect: Dialect::OpenAi,
             model: text_of(&body["model"]),
             messages: list(&body["messages"]).iter().map(message).collect(),
             tools: list(&body["tools"]).iter().filter_map(tool).collect(),

@@ -41,6 +41,12 @@ pub(crate) struct Cli {
     /// Keep a slot busy so long after its client hung up.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = humantime::parse_duration)]
     cancel_lag: Duration,
+    /// Take so long to load a model that is asked for (llama-swap, skein, ollama, llamacpp-router).
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = humantime::parse_duration)]
+    load_time: Duration,
+    /// Unload a model that was idle for so long (the same kinds) [default: never].
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    keep_alive: Option<Duration>,
     /// All slots share one pool of one window (llama.cpp without --parallel).
     #[arg(long)]
     unified: bool,
@@ -90,6 +96,8 @@ impl Cli {
             pool: self.pool,
             queue_limit: self.queue_limit,
             cancel_lag: self.cancel_lag,
+            load_time: self.load_time,
+            keep_alive: self.keep_alive,
             api_key: self.api_key.clone(),
             prefix: self.prefix.clone(),
             tools: !self.no_tools,
@@ -154,9 +162,10 @@ Script (the first rule that matches answers; else a built-in model does):
 
 Steering it:
   GET  /sim/requests[?path=..]        every request with body, rule, slot, tokens, times, outcome
-  GET  /sim/wait?running=1&waiting=2&held=0&timeout_ms=5000
+  GET  /sim/wait?running=1&waiting=2&held=0&loading=1&timeout_ms=5000
   POST /sim/faults {\"fault\": \"NAME\", \"at\": \"2..4\", \"times\": 1}     DELETE /sim/faults[?fault=NAME]
   GET  /sim/state     POST /sim/release {\"gate\": \"..\"}     POST /sim/script (the script as body)
+       the gate \"load\" ends a load before its --load-time
 
 Examples:
   sim-server --port 8000

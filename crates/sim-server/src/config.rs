@@ -19,6 +19,10 @@ pub(crate) struct Config {
     pub(crate) pool: Option<u64>,
     pub(crate) queue_limit: Option<usize>,
     pub(crate) cancel_lag: Duration,
+    /// How long it takes to load a model, on kinds that do so on demand.
+    pub(crate) load_time: Duration,
+    /// How long an idle model stays in memory, on the same kinds; none: for ever.
+    pub(crate) keep_alive: Option<Duration>,
     pub(crate) api_key: Option<String>,
     /// What comes before every path, as behind a proxy; empty or `/word`.
     pub(crate) prefix: String,
@@ -56,6 +60,8 @@ impl Default for Config {
             pool: None,
             queue_limit: None,
             cancel_lag: Duration::ZERO,
+            load_time: Duration::ZERO,
+            keep_alive: None,
             api_key: None,
             prefix: String::new(),
             unified: false,

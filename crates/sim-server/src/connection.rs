@@ -4,10 +4,10 @@ use std::io::{self, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::engine::Stop;
+use crate::engine::{Snapshot, Stop};
 use crate::fault::{Act, Effect, Fault};
 use crate::http::{self, Request, Response};
-use crate::kinds::{Route, Visit};
+use crate::kinds::{Memory, Route, Visit};
 use crate::transport::{Tls, Transport};
 use crate::wire::Body;
 use crate::world::{World, lock};
@@ -15,6 +15,11 @@ use crate::{control, serve};
 
 /// An idle connection is closed after this time, as real servers do it.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// Between two looks whether a model can be loaded now.
+const BRING: Duration = Duration::from_millis(20);
+/// Looks before a client is told that the model is there although it is not.
+const BRINGS: usize = 3000;
 
 /// A client's connection.
 #[derive(Debug)]
@@ -172,7 +177,10 @@ fn serve_all(socket: TcpStream, world: &World, tls: Option<&Tls>) -> io::Result<
 /// Answers one request of the simulated server; `false` when the connection must end.
 fn answer(connection: &mut Connection, world: &World, request: &Request) -> io::Result<bool> {
     let server = world.config.kind.server();
-    let is_chat = request.method == "POST" && request.path.ends_with("/chat/completions");
+    let is_chat = request.method == "POST"
+        && ["/chat/completions", "/api/chat", "/api/generate"]
+            .iter()
+            .any(|end| request.path.ends_with(end));
     let (n, chat) = world.note(request, is_chat);
     let stamp = World::stamp(n);
     let now = world.engine.snapshot();
@@ -194,8 +202,13 @@ fn answer(connection: &mut Connection, world: &World, request: &Request) -> io::
     let key = world.config.api_key.as_deref();
     let refusal = key.and_then(|key| server.check_key(key, request).err());
     let route = refusal.map_or_else(|| server.route(&visit), Route::Now);
-    let Route::Now(mut response) = route else {
-        return serve::chat(connection, world, request, n, chat);
+    let mut response = match route {
+        Route::Now(response) => response,
+        Route::Chat => return serve::chat(connection, world, request, n, chat),
+        Route::Memory(what, response) => {
+            remember(world, &what);
+            response
+        }
     };
     for fault in &faults {
         if let Effect::Edit(change) = fault.effect {
@@ -211,6 +224,23 @@ fn answer(connection: &mut Connection, world: &World, request: &Request) -> io::
     };
     world.close(n, outcome, Some(response.status));
     respond(connection, request, &response)
+}
+
+/// Does to the models in memory what a route asks for.
+fn remember(world: &World, what: &Memory) {
+    match what {
+        Memory::Load(model) => world.engine.load(model),
+        Memory::Unload => world.engine.unload(),
+        Memory::Bring(model) => {
+            let there = |now: &Snapshot| now.resident.as_ref() == Some(model);
+            for _ in 0..BRINGS {
+                if world.engine.wait_until(BRING, there) {
+                    break;
+                }
+                world.engine.load(model);
+            }
+        }
+    }
 }
 
 /// Sends a response (a HEAD request gets no body); `false` when it announced the end.

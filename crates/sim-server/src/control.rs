@@ -63,11 +63,12 @@ fn requests(world: &World, request: &Request) -> Response {
 fn state(now: &Snapshot) -> Value {
     json!({
         "running": now.running, "waiting": now.waiting, "held": now.held, "frozen": now.frozen,
+        "resident": now.resident, "loading": now.loading,
         "slots": now.slots.len(), "pool_used": now.pool_used, "generated": now.totals.generated,
     })
 }
 
-/// `GET /sim/wait?running=2&waiting=1&held=0&timeout_ms=5000`: returns once all of it holds.
+/// `GET /sim/wait?running=2&waiting=1&held=0&loading=1&timeout_ms=5000`: returns once all of it holds.
 fn wait(world: &World, request: &Request) -> Response {
     let number = |name: &str| {
         request
@@ -75,9 +76,14 @@ fn wait(world: &World, request: &Request) -> Response {
             .and_then(|text| text.parse::<u64>().ok())
     };
     let limit = Duration::from_millis(number("timeout_ms").unwrap_or(5000)).min(LONGEST_WAIT);
-    let wanted = [number("running"), number("waiting"), number("held")];
+    let wanted = ["running", "waiting", "held", "loading"].map(number);
     let reached = world.engine.wait_until(limit, |now| {
-        let is = [now.running as u64, now.waiting as u64, now.held];
+        let is = [
+            now.running as u64,
+            now.waiting as u64,
+            now.held,
+            u64::from(now.loading.is_some()),
+        ];
         wanted
             .iter()
             .zip(is)

@@ -14,6 +14,9 @@ const BODY_LIMIT: u64 = 256 << 20;
 /// The largest head (request line and headers) that is read.
 const HEAD_LIMIT: u64 = 256 << 10;
 
+/// The content type of JSON, line by line.
+pub(crate) const LINES: &str = "application/x-ndjson";
+
 /// One request as it came in.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Request {
@@ -204,6 +207,13 @@ impl Response {
             name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close")
         };
         self.headers.iter().any(close)
+    }
+
+    /// Whether its body is JSON, line by line.
+    pub(crate) fn is_lines(&self) -> bool {
+        self.headers
+            .iter()
+            .any(|(name, value)| name == "content-type" && value == LINES)
     }
 
     /// The head of a response whose body has that many bytes.

@@ -72,7 +72,7 @@ pub(crate) fn chat(
         Err(refusal) => return refuse(connection, refusal),
     };
     // What is cut off without a word is the front.
-    let kept = server.kept(&world.config, whole).min(whole);
+    let kept = server.kept(&world.config, &chat, whole).min(whole);
     prompt.drain(..prompt.len() - usize::try_from(kept).unwrap_or(prompt.len()));
     let mut answer = lock(&world.model).answer(&chat, number);
     faults.extend(
@@ -179,7 +179,7 @@ impl Job<'_> {
         }
         let mut head = match data {
             Data::Document(_) => Response::empty(200).with("content-type", "application/json"),
-            Data::Events(_) => self.server.stream_head(),
+            Data::Events(_) => self.server.stream_head(&self.chat),
         };
         self.server.sign(&mut head, &self.stamp, self.request);
         let mut body = Body::new(head, data);

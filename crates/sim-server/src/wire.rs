@@ -149,6 +149,13 @@ impl Body {
     pub(crate) fn new(head: Response, data: Data) -> Self {
         let (frames, stream) = match data {
             Data::Document(value) => (vec![Frame::text(value.to_string())], false),
+            Data::Events(events) if head.is_lines() => {
+                let frame = |event: Event| Frame {
+                    tokens: event.tokens,
+                    ..Frame::text(format!("{}\n", event.data))
+                };
+                (events.into_iter().map(frame).collect(), true)
+            }
             Data::Events(events) => {
                 let frame = |event: Event| Frame {
                     tokens: event.tokens,

@@ -5,6 +5,7 @@
 //! condition variable.
 
 mod cache;
+mod memory;
 mod rate;
 mod state;
 mod ticket;
@@ -39,6 +40,10 @@ pub(crate) struct Rules {
     pub(crate) cancel_lag: Duration,
     /// One model is in memory at a time; a request for another one waits for the running ones.
     pub(crate) one_model: bool,
+    /// How long it takes to bring a model into memory (real time), where that is done on demand.
+    pub(crate) load_time: Duration,
+    /// A model that was idle for so long leaves the memory (real time).
+    pub(crate) keep_alive: Option<Duration>,
     /// While a prompt is read, no other request gets a token (llama.cpp with its large batches).
     pub(crate) prefill_blocks: bool,
 }
@@ -88,6 +93,25 @@ impl Engine {
     /// What the probe routes tell.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.lock().snapshot(&self.rules)
+    }
+
+    /// Begins to bring a model into memory, as far as what runs allows it.
+    pub(crate) fn load(&self, model: &str) {
+        let mut state = self.lock();
+        let now = Instant::now();
+        state.tidy(now, &self.rules);
+        if state.bring(model, &self.rules, now) {
+            state.resident = Some(model.to_owned());
+            state.used_at = now;
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Throws the model out of memory.
+    pub(crate) fn unload(&self) {
+        self.lock().unload();
+        self.changed.notify_all();
     }
 
     /// Makes the engine stand still, or lets it go on.

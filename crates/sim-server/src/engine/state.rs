@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
+use super::memory::Loading;
 use super::{Rules, cache};
 
 /// How the engine stands still behind healthy probes.
@@ -82,7 +83,7 @@ pub(crate) struct Totals {
 }
 
 /// The whole state.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct State {
     pub(crate) queue: VecDeque<u64>,
     pub(crate) slots: Vec<Slot>,
@@ -92,6 +93,10 @@ pub(crate) struct State {
     pub(crate) freeze: Freeze,
     /// The model in memory: the last one that got a slot.
     pub(crate) resident: Option<String>,
+    /// The model that is being brought into memory.
+    pub(super) loading: Option<Loading>,
+    /// When the model in memory was last in use.
+    pub(super) used_at: Instant,
     pub(crate) totals: Totals,
     next_ticket: u64,
 }
@@ -99,8 +104,17 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(slots: usize) -> Self {
         Self {
+            queue: VecDeque::new(),
             slots: (0..slots).map(|_| Slot::default()).collect(),
-            ..Self::default()
+            shared: cache::Shared::default(),
+            gates: HashMap::new(),
+            held: HashMap::new(),
+            freeze: Freeze::No,
+            resident: None,
+            loading: None,
+            used_at: Instant::now(),
+            totals: Totals::default(),
+            next_ticket: 0,
         }
     }
 
@@ -110,14 +124,15 @@ impl State {
         self.next_ticket
     }
 
-    /// Frees slots whose lag is over.
-    pub(crate) fn tidy(&mut self, now: Instant) {
+    /// Frees slots whose lag is over, and lets loads and idle times end.
+    pub(crate) fn tidy(&mut self, now: Instant, rules: &Rules) {
         for slot in &mut self.slots {
             let over = |busy: &Busy| busy.free_at.is_some_and(|at| at <= now);
             if slot.busy.as_ref().is_some_and(over) {
                 slot.busy = None;
             }
         }
+        self.tidy_memory(now, rules);
     }
 
     pub(crate) fn free_slot_count(&self) -> usize {
@@ -162,7 +177,7 @@ impl State {
     }
 
     pub(crate) fn snapshot(&mut self, rules: &Rules) -> Snapshot {
-        self.tidy(Instant::now());
+        self.tidy(Instant::now(), rules);
         let view = |(id, slot): (usize, &Slot)| SlotView {
             id,
             processing: slot.busy.is_some(),
@@ -176,6 +191,7 @@ impl State {
             slots: self.slots.iter().enumerate().map(view).collect(),
             totals: self.totals,
             resident: self.resident.clone(),
+            loading: self.loading.as_ref().map(|l| l.model.clone()),
             frozen: matches!(self.freeze, Freeze::Queue | Freeze::Steps),
         }
     }
@@ -201,5 +217,7 @@ pub(crate) struct Snapshot {
     pub(crate) slots: Vec<SlotView>,
     pub(crate) totals: Totals,
     pub(crate) resident: Option<String>,
+    /// The model that is being loaded.
+    pub(crate) loading: Option<String>,
     pub(crate) frozen: bool,
 }

@@ -16,6 +16,8 @@ const RULES: Rules = Rules {
     cancel_lag: Duration::ZERO,
     one_model: false,
     prefill_blocks: false,
+    load_time: Duration::ZERO,
+    keep_alive: None,
 };
 
 fn engine(rules: Rules) -> Engine {

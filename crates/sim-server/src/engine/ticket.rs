@@ -53,10 +53,11 @@ impl<'e> Ticket<'e> {
         let rules = &self.engine.rules;
         let mut state = self.engine.lock();
         loop {
-            state.tidy(Instant::now());
+            let now = Instant::now();
+            state.tidy(now, rules);
             let turn = state.queue.front() == Some(&self.id) && state.freeze != Freeze::Queue;
             if turn
-                && self.is_loadable(&state)
+                && state.bring(&self.model, rules, now)
                 && self.has_room(&state)
                 && let Some((slot, cached)) = state.pick_slot(&self.prompt, rules)
             {
@@ -84,15 +85,6 @@ impl<'e> Ticket<'e> {
             }
             state = self.nap(state, LOOK, gone)?;
         }
-    }
-
-    /// Whether its model is in memory, or may be brought there.
-    fn is_loadable(&self, state: &State) -> bool {
-        let other = state
-            .resident
-            .as_ref()
-            .is_some_and(|model| *model != self.model);
-        !self.engine.rules.one_model || !other || state.busy().next().is_none()
     }
 
     /// Whether the prompt fits into what is left of the pool. A pool that aborts lets everything in.
@@ -272,6 +264,7 @@ impl<'e> Ticket<'e> {
     }
 
     fn leave(&self, state: &mut State, lag: Duration) {
+        state.used_at = Instant::now();
         state.queue.retain(|id| *id != self.id);
         for slot in &mut state.slots {
             if slot.busy.as_ref().is_none_or(|busy| busy.ticket != self.id) {

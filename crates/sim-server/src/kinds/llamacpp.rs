@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Event, Reply, Route, Server, Stamp, Visit, bearer, llamacpp_chat, llamacpp_probes as probes,
+    openai,
 };
 use crate::chat::{Chat, text_of};
 use crate::config::Config;
@@ -30,15 +31,9 @@ pub(super) fn not_found() -> Response {
 impl Server for LlamaCpp {
     fn rules(&self, config: &Config) -> Rules {
         Rules {
-            slots: config.slots,
-            pool: config.pool_tokens(),
-            block: 1,
-            own_prefix: true,
             abort_when_full: true,
-            queue_limit: config.queue_limit,
-            cancel_lag: config.cancel_lag,
-            one_model: false,
             prefill_blocks: true,
+            ..openai::rules(config)
         }
     }
 
@@ -120,7 +115,7 @@ impl Server for LlamaCpp {
         false
     }
 
-    fn stream_head(&self) -> Response {
+    fn stream_head(&self, _: &Chat) -> Response {
         Response::empty(200)
             .with("X-Accel-Buffering", "no")
             .with("Content-Type", "text/event-stream")

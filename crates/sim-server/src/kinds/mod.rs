@@ -6,6 +6,7 @@ mod llamacpp_chat;
 mod llamacpp_probes;
 mod lmstudio;
 mod ollama;
+mod ollama_native;
 mod openai;
 mod router;
 mod sglang;
@@ -107,11 +108,24 @@ impl Visit<'_> {
     }
 }
 
+/// What a route does to the models in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Begins to load this one.
+    Load(String),
+    /// Loads this one and answers when it is there.
+    Bring(String),
+    /// Throws out what is there.
+    Unload,
+}
+
 /// How a route is answered.
 #[derive(Debug)]
 pub(crate) enum Route {
     /// At once.
     Now(Response),
+    /// At once, or when the model is there.
+    Memory(Memory, Response),
     /// By the model.
     Chat,
 }
@@ -184,7 +198,7 @@ pub(crate) trait Server: Sync {
     }
 
     /// How many tokens of the prompt are kept; the others are cut off without a word.
-    fn kept(&self, _: &Config, prompt: u64) -> u64 {
+    fn kept(&self, _: &Config, _: &Chat, prompt: u64) -> u64 {
         prompt
     }
 
@@ -213,8 +227,8 @@ pub(crate) trait Server: Sync {
         false
     }
 
-    /// The head of a stream.
-    fn stream_head(&self) -> Response {
+    /// The head of the stream that answers a request.
+    fn stream_head(&self, _: &Chat) -> Response {
         Response::empty(200).with("content-type", "text/event-stream")
     }
 
@@ -237,6 +251,16 @@ pub(crate) trait Server: Sync {
 pub(crate) fn error(status: u16, kind: &str, message: &str, param: Option<&str>) -> Response {
     let body = json!({"message": message, "type": kind, "param": param, "code": status});
     Response::json(status, &json!({ "error": body }))
+}
+
+/// The rules of a server that brings one model at a time into memory when it is asked for.
+fn on_demand(config: &Config, rules: &Rules) -> Rules {
+    Rules {
+        one_model: true,
+        load_time: config.load_time,
+        keep_alive: config.keep_alive,
+        ..rules.clone()
+    }
 }
 
 /// The key a client sent as a bearer token.

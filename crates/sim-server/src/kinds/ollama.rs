@@ -3,15 +3,20 @@
 
 use serde_json::{Value, json};
 
-use super::{Event, Reply, Route, Server, Visit, openai};
-use crate::chat::Chat;
+use super::{Event, Reply, Route, Server, Visit, ollama_native as native, on_demand, openai};
+use crate::chat::{Chat, Dialect};
 use crate::config::Config;
-use crate::http::{Request, Response};
+use crate::engine::Rules;
+use crate::http::{LINES, Request, Response};
 
 /// The kind itself.
 pub(super) struct Ollama;
 
 impl Server for Ollama {
+    fn rules(&self, config: &Config) -> Rules {
+        on_demand(config, &openai::rules(config))
+    }
+
     fn route(&self, visit: &Visit<'_>) -> Route {
         match visit.target() {
             ("GET", "/") => Route::Now(Response::typed(
@@ -22,14 +27,18 @@ impl Server for Ollama {
             ("GET", "/api/version") => Route::ok(&json!({"version": "0.12.6"})),
             ("GET", "/api/tags") => Route::ok(&json!({"models": each(visit.config, tag)})),
             ("GET", "/api/ps") => Route::ok(&json!({"models": running(visit)})),
-            ("POST", "/api/show") => Route::ok(&show(visit.config)),
+            ("POST", "/api/show") => Route::Now(show(visit.config, visit.request)),
             ("GET", "/v1/models") => Route::ok(&openai::models(visit, "library")),
             ("POST", "/v1/chat/completions") => Route::Chat,
+            ("POST", "/api/chat" | "/api/generate") => native::route(visit),
             _ => Route::Now(Response::typed(404, "text/plain", "404 page not found")),
         }
     }
 
     fn admit(&self, config: &Config, request: &Request) -> Result<Chat, Response> {
+        if let Some(chat) = native::admit(config, request) {
+            return chat;
+        }
         let chat = openai::admit(request)?;
         if config.models.contains(&chat.model) {
             return Ok(chat);
@@ -38,20 +47,30 @@ impl Server for Ollama {
         Err(refusal(404, "not_found_error", &message))
     }
 
-    fn kept(&self, config: &Config, prompt: u64) -> u64 {
+    fn kept(&self, config: &Config, chat: &Chat, prompt: u64) -> u64 {
         // What does not fit is cut to half the window, so that there is room to answer.
-        if prompt < config.context {
-            prompt
-        } else {
-            config.context / 2
-        }
+        let window = native::window(config, chat);
+        if prompt < window { prompt } else { window / 2 }
     }
 
     fn limit(&self, config: &Config, chat: &Chat, prompt: u64) -> Result<u64, Response> {
-        Ok(openai::room(config, chat, self.kept(config, prompt)))
+        let window = native::window(config, chat);
+        let left = window.saturating_sub(self.kept(config, chat, prompt));
+        Ok(chat.max_tokens.unwrap_or(u64::MAX).min(left).max(1))
+    }
+
+    fn stream_head(&self, chat: &Chat) -> Response {
+        let kind = match chat.dialect {
+            Dialect::OpenAi => "text/event-stream",
+            _ => LINES,
+        };
+        Response::empty(200).with("content-type", kind)
     }
 
     fn document(&self, reply: &Reply<'_>) -> Value {
+        if reply.chat.dialect != Dialect::OpenAi {
+            return native::document(reply);
+        }
         let mut whole = openai::document(reply);
         rename(&mut whole["choices"][0]["message"]);
         whole
@@ -59,6 +78,9 @@ impl Server for Ollama {
 
     /// Whole calls in one event each, all of them with index 0.
     fn events(&self, reply: &Reply<'_>) -> Vec<Event> {
+        if reply.chat.dialect != Dialect::OpenAi {
+            return native::events(reply);
+        }
         let mut data = crate::wire::Data::Events(openai::events(reply));
         data.join_calls();
         data.each_call(|call| call["index"] = json!(0));
@@ -120,10 +142,14 @@ fn running(visit: &Visit<'_>) -> Value {
     json!([entry])
 }
 
-fn show(config: &Config) -> Value {
-    json!({
+fn show(config: &Config, request: &Request) -> Response {
+    if let Err(refusal) = native::read(config, request) {
+        return refusal;
+    }
+    let body = json!({
         "modelfile": "", "parameters": format!("num_ctx {}", config.context), "template": "",
         "details": tag("")["details"], "capabilities": ["completion", "tools"],
         "model_info": {"general.architecture": "qwen2", "qwen2.context_length": config.trained_context},
-    })
+    });
+    Response::json(200, &body)
 }

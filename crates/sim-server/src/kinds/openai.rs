@@ -1,5 +1,7 @@
 //! A server of which only the OpenAI routes are known: no probes, no metrics, no window in the list.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{Event, Reply, Route, Server, Stamp, Visit, bearer, error, extend, none_if_empty};
@@ -111,6 +113,8 @@ pub(super) fn rules(config: &Config) -> Rules {
         cancel_lag: config.cancel_lag,
         one_model: false,
         prefill_blocks: false,
+        load_time: Duration::ZERO,
+        keep_alive: None,
     }
 }
 

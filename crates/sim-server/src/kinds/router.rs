@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::llamacpp::{LlamaCpp, not_found, refusal};
 use super::{
-    Event, Reply, Route, Server, Stamp, Visit, llamacpp, llamacpp_chat, llamacpp_probes as probes,
+    Event, Memory, Reply, Route, Server, Stamp, Visit, llamacpp, llamacpp_chat,
+    llamacpp_probes as probes, on_demand,
 };
 use crate::chat::Chat;
 use crate::config::Config;
@@ -21,10 +22,7 @@ fn wrong(message: &str) -> Response {
 
 impl Server for Router {
     fn rules(&self, config: &Config) -> Rules {
-        Rules {
-            one_model: true,
-            ..LlamaCpp.rules(config)
-        }
+        on_demand(config, &LlamaCpp.rules(config))
     }
 
     fn route(&self, visit: &Visit<'_>) -> Route {
@@ -40,6 +38,7 @@ impl Server for Router {
                 return loaded(visit, model.as_deref())
                     .map_or_else(Route::Now, |()| LlamaCpp.route(visit));
             }
+            ("POST", "/models/load" | "/models/unload") => return memory(visit),
             ("POST", _) => {
                 let body = match llamacpp::body(visit.request) {
                     Ok(body) => body,
@@ -80,8 +79,8 @@ impl Server for Router {
         LlamaCpp.aborted()
     }
 
-    fn stream_head(&self) -> Response {
-        LlamaCpp.stream_head()
+    fn stream_head(&self, chat: &Chat) -> Response {
+        LlamaCpp.stream_head(chat)
     }
 
     fn sign(&self, response: &mut Response, stamp: &Stamp, request: &Request) {
@@ -91,6 +90,29 @@ impl Server for Router {
     fn check_key(&self, key: &str, request: &Request) -> Result<(), Response> {
         LlamaCpp.check_key(key, request)
     }
+}
+
+/// Loads or unloads a model by hand.
+fn memory(visit: &Visit<'_>) -> Route {
+    let body = match llamacpp::body(visit.request) {
+        Ok(body) => body,
+        Err(refusal) => return Route::Now(refusal),
+    };
+    let model = body["model"].as_str();
+    if let Err(refusal) = known(visit.config, model) {
+        return Route::Now(refusal);
+    }
+    let wanted = model.map(str::to_owned);
+    let is_there = visit.now.resident == wanted;
+    let what = match (visit.request.path.as_str(), wanted) {
+        ("/models/load", Some(_)) if is_there => {
+            return Route::Now(wrong("model is already loaded"));
+        }
+        ("/models/load", Some(model)) => Memory::Load(model),
+        _ if is_there => Memory::Unload,
+        _ => return Route::Now(wrong("model is not loaded")),
+    };
+    Route::Memory(what, Response::json(200, &json!({"success": true})))
 }
 
 fn known(config: &Config, model: Option<&str>) -> Result<(), Response> {
@@ -125,6 +147,11 @@ fn models(visit: &Visit<'_>) -> Value {
     let config = visit.config;
     let entry = |model: &String| {
         let is_loaded = visit.now.resident.as_ref() == Some(model);
+        let state = match &visit.now.loading {
+            _ if is_loaded => "loaded",
+            Some(loading) if loading == model => "loading",
+            _ => "unloaded",
+        };
         let window = config.context.to_string();
         let arguments = [
             "llama-server",
@@ -135,7 +162,7 @@ fn models(visit: &Visit<'_>) -> Value {
             "--metrics",
         ];
         let preset = format!("[{model}]\nctx-size = {window}\nmetrics = 1\n\n");
-        let status = json!({"value": if is_loaded { "loaded" } else { "unloaded" },
+        let status = json!({"value": state,
                             "args": arguments, "preset": preset});
         let mut entry = json!({
             "id": model, "aliases": [], "tags": [], "object": "model", "owned_by": "llamacpp",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::llamacpp::LlamaCpp;
-use super::{Event, Reply, Route, Server, Visit, llamacpp_chat, openai, swap};
+use super::{Event, Reply, Route, Server, Visit, llamacpp_chat, on_demand, openai, swap};
 use crate::chat::Chat;
 use crate::config::Config;
 use crate::engine::Rules;
@@ -18,10 +18,7 @@ const MODEL_MB: u64 = 9_000;
 
 impl Server for Skein {
     fn rules(&self, config: &Config) -> Rules {
-        Rules {
-            one_model: true,
-            ..LlamaCpp.rules(config)
-        }
+        on_demand(config, &LlamaCpp.rules(config))
     }
 
     fn route(&self, visit: &Visit<'_>) -> Route {
@@ -105,19 +102,23 @@ fn estimate(chat: &Chat) -> u64 {
 /// Always 200 and "ok"; only the states of the models tell anything.
 fn health(visit: &Visit<'_>) -> Value {
     let in_flight = visit.now.running + visit.now.waiting;
-    let state = |model: &String| {
-        let ready = visit.now.resident.as_ref() == Some(model);
-        (
-            model.clone(),
-            json!({"state": if ready { "ready" } else { "stopped" }}),
-        )
-    };
+    let state = |model: &String| (model.clone(), json!({"state": word(visit, model)}));
     let models: serde_json::Map<String, Value> = visit.config.models.iter().map(state).collect();
     json!({
         "status": "ok", "any_model_resident": visit.now.resident.is_some(), "busy": in_flight > 0,
         "in_flight": in_flight, "models": models, "watchdog": {"active": false},
         "config_status": {"valid": true},
     })
+}
+
+fn word(visit: &Visit<'_>, model: &str) -> &'static str {
+    if visit.now.resident.as_deref() == Some(model) {
+        "ready"
+    } else if visit.now.loading.as_deref() == Some(model) {
+        "starting"
+    } else {
+        "stopped"
+    }
 }
 
 fn hardware(visit: &Visit<'_>) -> Value {
@@ -163,10 +164,10 @@ fn fit(config: &Config, model: &str, asked: Option<u64>) -> Value {
 fn models(visit: &Visit<'_>) -> Value {
     let mut list = openai::models(visit, "llama-swap");
     for entry in list["data"].as_array_mut().into_iter().flatten() {
-        let resident = visit.now.resident.as_deref() == entry["id"].as_str();
+        let state = word(visit, entry["id"].as_str().unwrap_or_default());
         entry["context_length"] = json!(visit.config.context);
         entry["max_output_tokens"] = json!(4096);
-        entry["state"] = json!(if resident { "ready" } else { "stopped" });
+        entry["state"] = json!(state);
         entry["capabilities"] = json!(["completion", "tools"]);
     }
     list

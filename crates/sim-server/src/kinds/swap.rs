@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use super::llamacpp::{LlamaCpp, refusal};
-use super::{Event, Reply, Route, Server, Visit, llamacpp, llamacpp_chat, openai};
+use super::{
+    Event, Memory, Reply, Route, Server, Visit, llamacpp, llamacpp_chat, on_demand, openai,
+};
 use crate::chat::Chat;
 use crate::config::Config;
 use crate::engine::Rules;
@@ -15,10 +17,7 @@ pub(super) struct LlamaSwap;
 
 impl Server for LlamaSwap {
     fn rules(&self, config: &Config) -> Rules {
-        Rules {
-            one_model: true,
-            ..LlamaCpp.rules(config)
-        }
+        on_demand(config, &LlamaCpp.rules(config))
     }
 
     fn route(&self, visit: &Visit<'_>) -> Route {
@@ -27,7 +26,14 @@ impl Server for LlamaSwap {
             ("GET", "/v1/models") => Route::ok(&openai::models(visit, "llama-swap")),
             ("GET", "/running") => Route::ok(&running(visit)),
             ("POST", "/v1/chat/completions") => Route::Chat,
-            _ => Route::Now(Response::typed(404, "text/plain", "404 page not found")),
+            ("GET", "/unload") | ("POST", "/api/models/unload") => {
+                let done = Response::typed(200, "text/plain", "OK");
+                Route::Memory(Memory::Unload, done)
+            }
+            (_, path) => path
+                .strip_prefix("/upstream/")
+                .and_then(|rest| upstream(visit, rest))
+                .unwrap_or_else(nothing),
         }
     }
 
@@ -52,6 +58,35 @@ impl Server for LlamaSwap {
     }
 }
 
+fn nothing() -> Route {
+    Route::Now(Response::typed(404, "text/plain", "404 page not found"))
+}
+
+/// What lies behind it, `MODEL/ROUTE`; asking for a model that does not run starts it.
+fn upstream(visit: &Visit<'_>, rest: &str) -> Option<Route> {
+    // A model's name may hold slashes.
+    let model = visit.config.models.iter().find(|model| {
+        rest.strip_prefix(model.as_str())
+            .is_some_and(|r| r.starts_with('/'))
+    })?;
+    let request = Request {
+        path: rest.get(model.len()..)?.to_owned(),
+        ..visit.request.clone()
+    };
+    let behind = Visit {
+        request: &request,
+        ..*visit
+    };
+    let route = LlamaCpp.route(&behind);
+    match route {
+        Route::Now(response) if visit.now.resident.as_ref() != Some(model) => {
+            Some(Route::Memory(Memory::Bring(model.clone()), response))
+        }
+        Route::Now(response) => Some(Route::Now(response)),
+        _ => None,
+    }
+}
+
 pub(super) fn admit(config: &Config, request: &Request) -> Result<Chat, Response> {
     let body = llamacpp::body(request)?;
     let Some(model) = body["model"].as_str() else {
@@ -71,6 +106,11 @@ pub(super) fn admit(config: &Config, request: &Request) -> Result<Chat, Response
 }
 
 pub(super) fn running(visit: &Visit<'_>) -> Value {
-    let entry = |model: &String| json!({"model": model, "state": "ready"});
-    json!({"running": visit.now.resident.iter().map(entry).collect::<Vec<_>>()})
+    let entry = |(model, state): (&String, &str)| {
+        json!({"model": model, "state": state, "name": "", "description": "", "ttl": 0,
+               "cmd": format!("llama-server --alias {model}"), "proxy": "http://localhost:5800"})
+    };
+    let ready = visit.now.resident.iter().map(|model| (model, "ready"));
+    let starting = visit.now.loading.iter().map(|model| (model, "starting"));
+    json!({"running": ready.chain(starting).map(entry).collect::<Vec<_>>()})
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Event, Reply, Route, Server, Stamp, Visit, bearer, error, vllm_chat, vllm_metrics};
+use super::{
+    Event, Reply, Route, Server, Stamp, Visit, bearer, error, openai, vllm_chat, vllm_metrics,
+};
 use crate::chat::Chat;
 use crate::config::Config;
 use crate::engine::Rules;
@@ -33,15 +35,9 @@ pub(super) struct Vllm;
 impl Server for Vllm {
     fn rules(&self, config: &Config) -> Rules {
         Rules {
-            slots: config.slots,
-            pool: config.pool_tokens(),
             block: BLOCK,
             own_prefix: false,
-            abort_when_full: false,
-            queue_limit: config.queue_limit,
-            cancel_lag: config.cancel_lag,
-            one_model: false,
-            prefill_blocks: false,
+            ..openai::rules(config)
         }
     }
 
@@ -115,7 +111,7 @@ impl Server for Vllm {
         true
     }
 
-    fn stream_head(&self) -> Response {
+    fn stream_head(&self, _: &Chat) -> Response {
         Response::empty(200).with("content-type", "text/event-stream; charset=utf-8")
     }
 
