@@ -52,13 +52,13 @@ impl Target {
     }
 }
 
-/// Asks all targets; the answers are in their order.
+/// Asks all targets; the answers are in their order. The limit counts from `begun`.
 pub(crate) fn ask(
     targets: &[Target],
     how: &How,
+    begun: Instant,
     cancel: &Cancel,
 ) -> Result<Vec<Provider>, Failure> {
-    let begun = Instant::now();
     if let [only] = targets {
         return Ok(vec![ask_one(only, how, begun, cancel)]);
     }

@@ -6,6 +6,7 @@
 mod ask;
 mod choice;
 mod cli;
+mod notes;
 mod plan;
 mod run;
 mod table;

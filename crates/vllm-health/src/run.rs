@@ -1,20 +1,19 @@
 //! The shell: environment, configuration, clock, output, and becoming the command.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_cli::config::{ConfigFlags, Loaded, ProviderConfig, load};
 use baton_cli::{Environment, Failure, Format, Output};
 use baton_model_server::Endpoint;
 use baton_model_server::probe::ProbeOptions;
 use baton_process::{Cancel, Command, exec};
-use baton_protocol::{
-    Exit, Health, Provider, SchemaTag, Secret, ServerKind, SignalSource, Timestamp,
-};
+use baton_protocol::{Exit, Health, Provider, SchemaTag, Secret, ServerKind, Timestamp};
 use serde_json::Value;
 
 use crate::ask::{How, Target, ask};
 use crate::choice;
 use crate::cli::Cli;
+use crate::notes::notes;
 use crate::plan::{Plan, plan};
 use crate::table::table;
 use crate::verdict::{Verdict, exit, judge, overall};
@@ -22,6 +21,8 @@ use crate::wait::until_ready;
 
 /// Runs the tool.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
+    // The limit is the user's: what we need to begin is part of it.
+    let begun = Instant::now();
     let plan = plan(cli)?;
     let env = Environment::from_process();
     let here = std::env::current_dir()
@@ -53,12 +54,14 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     }
     let providers = match plan.wait {
         Some(limit) => until_ready(&targets, &how, &plan.wants, limit, output, &cancel)?,
-        None => ask(&targets, &how, &cancel)?,
+        None => ask(&targets, &how, begun, &cancel)?,
     };
     interrupted(&cancel)?;
     let verdicts = verdicts(&providers, &plan);
     let ready = overall(&verdicts, plan.wants.all);
-    notes(&providers, output);
+    for note in notes(&providers) {
+        output.note(&note);
+    }
     if plan.active.is_some() {
         for text in targets
             .iter()
@@ -133,22 +136,6 @@ fn health(ready: Option<bool>, providers: &[Provider]) -> Health {
     }
 }
 
-/// Assumptions are said, with what settles them.
-fn notes(providers: &[Provider], output: &Output) {
-    for provider in providers {
-        if provider.slots.source == SignalSource::Assumed
-            && provider.state.is_ready()
-            && let Some(total) = provider.slots.total
-        {
-            output.note(&format!(
-                "{}: the server does not tell how many requests it works on at once; {total} is \
-                 assumed; --slots N or `slots = N` in the configuration settles it",
-                provider.id
-            ));
-        }
-    }
-}
-
 /// What someone who probes should know besides: the probe was skipped, or a limit on thinking is
 /// configured in a place this server ignores.
 fn probe_note(config: &ProviderConfig, provider: &Provider) -> Option<String> {
@@ -179,7 +166,7 @@ fn watch(
     cancel: &Cancel,
 ) -> Result<Exit, Failure> {
     loop {
-        let providers = ask(targets, how, cancel)?;
+        let providers = ask(targets, how, Instant::now(), cancel)?;
         interrupted(cancel)?;
         let verdicts = verdicts(&providers, plan);
         let ready = overall(&verdicts, plan.wants.all);

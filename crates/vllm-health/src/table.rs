@@ -87,6 +87,9 @@ fn context(model: &Model) -> String {
     let Some(usable) = model.usable_context else {
         return "unknown".to_owned();
     };
+    if model.other.get("pool_may_be_shared") == Some(&serde_json::Value::Bool(true)) {
+        return format!("{usable} (pool shared?)");
+    }
     match model.pool_tokens {
         Some(pool) if pool != usable => format!("{usable} of a pool of {pool}"),
         _ => usable.to_string(),

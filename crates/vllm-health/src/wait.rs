@@ -32,7 +32,7 @@ pub(crate) fn until_ready(
     let deadline = Instant::now() + limit;
     let mut told = String::new();
     loop {
-        let providers = ask(targets, how, cancel)?;
+        let providers = ask(targets, how, Instant::now(), cancel)?;
         interrupted(cancel)?;
         let verdicts: Vec<Verdict> = providers.iter().map(|p| judge(p, wants)).collect();
         let hopeless = |v: &Verdict| v.ready == Some(false) && !v.may_change;
