@@ -1,9 +1,10 @@
 //! Finding the candidates: those that may be used, or why there is none.
 
+use std::path::Path;
 use std::time::Duration;
 
 use baton_cli::Failure;
-use baton_protocol::{Exit, Timestamp};
+use baton_protocol::{Exit, SignalSource, Timestamp};
 
 use crate::candidate::Rejection;
 use crate::cli::OnUnknown;
@@ -31,13 +32,23 @@ impl Session<'_> {
                 self.judge_until_known()?.usable
             }
         };
+        let is_piped = target.candidates.as_deref() == Some(Path::new("-"));
+        let offered = self.offer.as_ref().map_or(&[][..], |o| &o.offered);
         for candidate in &self.candidates {
             if candidate.is_assumed {
                 let note = format!(
                     "{}: nobody says how many slots there are; assuming {} (give --slots, or set `slots` in the configuration)",
                     candidate.want.key, candidate.want.slots
                 );
-                self.output.note(&note);
+                // Who wrote such a document into our pipe has just said it on the same terminal.
+                let is_said = is_piped
+                    && offered.iter().any(|o| {
+                        Some(&o.provider.id) == candidate.provider.as_ref()
+                            && o.provider.slots.source == SignalSource::Assumed
+                    });
+                if !is_said {
+                    self.output.note(&note);
+                }
                 self.notes.push(note);
             }
         }
