@@ -66,6 +66,13 @@ impl BaseUrl {
             },
         };
         let mut segments: Vec<&str> = uri.path().split('/').filter(|s| !s.is_empty()).collect();
+        let is_route = matches!(
+            segments.as_slice(),
+            [.., "chat", "completions"] | [.., "v1", "completions" | "models" | "responses"]
+        );
+        if is_route {
+            return wrong("it ends with a route; leave off what comes after /v1");
+        }
         if segments.last() == Some(&"v1") {
             segments.pop();
         }
@@ -116,14 +123,16 @@ impl BaseUrl {
         self.scheme == "https"
     }
 
-    /// Whether the host is this machine (`localhost`, `127.0.0.0/8`, `::1`).
+    /// Whether the host is this machine (`localhost`, `127.0.0.0/8`, `::1`, `0.0.0.0`).
     pub fn is_loopback(&self) -> bool {
         let host = self.host();
         host == "localhost"
             || host.ends_with(".localhost")
             || host
                 .parse::<std::net::IpAddr>()
-                .is_ok_and(|ip| ip.is_loopback())
+                .map(|ip| ip.to_canonical())
+                // A server that listens on every address says 0.0.0.0; there it is this machine.
+                .is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
     }
 
     fn port_part(&self) -> String {
@@ -213,6 +222,32 @@ mod tests {
         assert_eq!(url("HTTP://Box.Local./v1").origin(), "http://box.local:80");
         assert_eq!(url("https://h/x/v1").origin(), "https://h:443");
         assert_ne!(url("http://h").origin(), url("https://h:80").origin());
+    }
+
+    #[test]
+    fn r21_a_route_is_no_base() {
+        for text in [
+            "http://h:8000/v1/chat/completions",
+            "http://h/llm/chat/completions/",
+            "http://h/v1/models",
+            "http://h/api/v1/completions",
+        ] {
+            let error = BaseUrl::parse(text).unwrap_err();
+            assert!(error.contains("a route"), "{error}");
+        }
+        assert_eq!(url("http://h/models").root(), "http://h/models");
+    }
+
+    #[test]
+    fn r29_every_spelling_of_this_machine_is_loopback() {
+        for text in [
+            "http://0.0.0.0:8000",
+            "http://[::]:8000",
+            "http://[::ffff:127.0.0.1]:8000",
+        ] {
+            assert!(url(text).is_loopback(), "{text}");
+        }
+        assert!(!url("http://[::ffff:10.0.0.1]").is_loopback());
     }
 
     #[test]
