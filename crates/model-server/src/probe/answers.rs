@@ -43,7 +43,11 @@ impl Reply {
 
     /// The body as JSON.
     pub fn json(&self) -> Option<Value> {
-        serde_json::from_slice(&self.body).ok()
+        let body = self
+            .body
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(&self.body);
+        serde_json::from_slice(body).ok()
     }
 
     /// Whether it is a web page.

@@ -19,8 +19,17 @@ const WINDOWS: [&[&str]; 9] = [
     &["model_info", "max_input_tokens"],
 ];
 
-/// The entries of a list: `data`, `models`, or the array itself.
+/// A list without entries.
+static NONE: Vec<Value> = Vec::new();
+
+/// The entries of a list: `data`, `models`, or the array itself. Servers written in Go say
+/// `"data": null` for no entries.
 pub(crate) fn entries(body: &Value) -> Option<&Vec<Value>> {
+    if body.get("data").is_some_and(Value::is_null)
+        && body.get("object").is_some_and(|object| object == "list")
+    {
+        return Some(&NONE);
+    }
     ["data", "models"]
         .iter()
         .find_map(|key| body.get(*key).and_then(Value::as_array))
@@ -32,7 +41,12 @@ pub(crate) fn models(body: &Value) -> Vec<Model> {
     let Some(entries) = entries(body) else {
         return Vec::new();
     };
-    let mut models: Vec<Model> = entries.iter().filter_map(one).collect();
+    let mut models: Vec<Model> = Vec::new();
+    for model in entries.iter().filter_map(one) {
+        if models.iter().all(|known| known.id != model.id) {
+            models.push(model);
+        }
+    }
     inherit(&mut models);
     models
 }
@@ -114,7 +128,12 @@ pub(crate) fn can_chat(entry: &Value) -> bool {
         .and_then(|a| a.get("output_modalities"))
         .and_then(Value::as_array)
         .is_some_and(|outputs| !outputs.is_empty() && !outputs.iter().any(|o| o == "text"));
-    !says_not && !only_other_output
+    // Ollama tells embedding models by nothing else.
+    let is_bert = entry
+        .get("details")
+        .and_then(|details| details.get("family")?.as_str())
+        .is_some_and(|family| family.to_lowercase().contains("bert"));
+    !says_not && !only_other_output && !is_bert
 }
 
 /// A LoRA child without a window of its own has its parent's.

@@ -29,7 +29,7 @@ const MOST_CHILDREN: usize = 8;
 pub(crate) fn next(kind: Option<ServerKind>, answers: &Answers) -> Vec<String> {
     let wanted: Vec<String> = match kind {
         None => owned(&SNIFF),
-        Some(ServerKind::Vllm) => owned(&["/version", "/metrics"]),
+        Some(ServerKind::Vllm) => owned(&["/version", "/metrics", "/load"]),
         Some(ServerKind::LlamaCpp) => llama(answers),
         Some(ServerKind::LlamaCppRouter) => router(answers),
         Some(ServerKind::Ollama) => owned(&["/api/version", "/api/ps", "/api/tags"]),
@@ -52,6 +52,7 @@ pub(crate) fn again(answers: &Answers) -> Vec<String> {
     let moving = [
         "/health",
         "/metrics",
+        "/load",
         "/slots",
         "/get_load",
         "/api/hardware",

@@ -1002,3 +1002,152 @@ mod routes {
         assert_eq!(routes, ["/upstream/a/props", "/upstream/a/slots"]);
     }
 }
+
+#[test]
+fn r09_what_stands_at_the_door_counts_although_the_engine_s_gauges_know_nothing_of_it() {
+    let sample = |load: u32| {
+        Answers::of(&[
+            OK,
+            ("/v1/models", 200, VLLM_MODELS),
+            ("/metrics", 200, &vllm_metrics(0, 0, 7)),
+            ("/load", 200, &format!("{{\"server_load\":{load}}}")),
+        ])
+    };
+    let one = judged(&sample(1));
+    assert_eq!(
+        (one.state, one.slots.in_flight),
+        (ServerState::Busy, Some(1))
+    );
+    // An engine that was stopped before the request came: its counters stand still.
+    let span = Duration::from_secs(4);
+    let stopped = judge(&Asked::default(), &[sample(1), sample(1)], span);
+    assert_eq!(stopped.state, ServerState::Stalled);
+    // Not switched on, it always says 0.
+    let off = judge(&Asked::default(), &[sample(0), sample(0)], span);
+    assert_eq!(off.state, ServerState::Idle);
+}
+
+#[test]
+fn r01_a_health_body_counts_more_than_its_200() {
+    let with = |body: &str| {
+        let list = r#"{"object":"list","data":[{"id":"m","object":"model","owned_by":"x"}]}"#;
+        of(&[("/health", 200, body), ("/v1/models", 200, list)])
+    };
+    for word in [
+        "starting",
+        "Initializing",
+        "warming up",
+        "not ready",
+        "loading model",
+    ] {
+        let provider = with(&format!("{{\"status\":\"{word}\"}}"));
+        assert_eq!(provider.state, ServerState::Loading, "{word}");
+        assert!(provider.state_reason.contains(word), "{provider:?}");
+    }
+    for body in [
+        r#"{"status":"unhealthy"}"#,
+        r#"{"status":"error","detail":"CUDA"}"#,
+        r#"{"status":"DOWN"}"#,
+        r#"{"healthy":false}"#,
+        r#"{"ok":false,"reason":"gpu lost"}"#,
+        r#"{"state":"draining"}"#,
+    ] {
+        let provider = with(body);
+        assert_eq!(provider.state, ServerState::Failed, "{body}");
+    }
+    assert_eq!(with(r#"{"ready":false}"#).state, ServerState::Loading);
+    for body in [
+        r#"{"status":"ok"}"#,
+        r#"{"status":"UP"}"#,
+        "true",
+        "",
+        r#"{"status":"no slot available"}"#,
+    ] {
+        assert!(with(body).state.is_ready(), "{body}");
+    }
+}
+
+#[test]
+fn r03_no_entries_are_no_entries_however_they_are_written() {
+    for list in [
+        r#"{"object":"list","data":[]}"#,
+        r#"{"object":"list","data":null}"#,
+        "\u{feff}{\"object\":\"list\",\"data\":[]}",
+    ] {
+        let provider = of(&[OK, ("/v1/models", 200, list)]);
+        assert_eq!(provider.state, ServerState::Loading, "{list}");
+    }
+    let twice = of(&[
+        OK,
+        ("/v1/models", 200, r#"{"data":[{"id":"m"},{"id":"m"}]}"#),
+    ]);
+    assert_eq!(twice.models.len(), 1);
+    let refused = of(&[("/health", 404, ""), ("/v1/models", 407, "proxy")]);
+    assert!(
+        !refused.state_reason.contains("are listed"),
+        "{}",
+        refused.state_reason
+    );
+}
+
+#[test]
+fn of_several_engines_the_smallest_pool_counts_and_their_requests_add_up() {
+    let provider = of(&[
+        OK,
+        ("/v1/models", 200, VLLM_MODELS),
+        (
+            "/metrics",
+            200,
+            "vllm:num_requests_running{engine=\"0\"} 1.0\n\
+             vllm:num_requests_running{engine=\"1\"} 2.0\n\
+             vllm:cache_config_info{engine=\"0\",kv_cache_size_tokens=\"3000\"} 1.0\n\
+             vllm:cache_config_info{engine=\"1\",kv_cache_size_tokens=\"2000\"} 1.0\n",
+        ),
+    ]);
+    assert_eq!(provider.slots.in_flight, Some(3));
+    assert_eq!(provider.models[0].usable_context, Some(2000));
+}
+
+#[test]
+fn ollama_s_latest_needs_no_tag_and_its_embeddings_do_not_chat() {
+    let provider = of(&[
+        ("/", 200, "Ollama is running"),
+        (
+            "/v1/models",
+            200,
+            r#"{"object":"list","data":[{"id":"q:latest","owned_by":"library"}]}"#,
+        ),
+        (
+            "/api/tags",
+            200,
+            r#"{"models":[{"name":"q:latest","details":{"family":"qwen3"}},{"name":"e:latest","details":{"family":"nomic-bert"}}]}"#,
+        ),
+        ("/api/ps", 200, r#"{"models":[]}"#),
+    ]);
+    assert_eq!(provider.models.len(), 1);
+    assert_eq!(
+        find_model(&provider, "q").map(|m| m.id.as_str()),
+        Some("q:latest")
+    );
+    assert!(find_model(&provider, "q:7b").is_none());
+}
+
+#[test]
+fn r36_a_shared_pool_is_seen_without_slots_too() {
+    let provider = of(&[
+        OK,
+        ("/v1/models", 200, LLAMA_MODELS),
+        (
+            "/props",
+            200,
+            r#"{"default_generation_settings":{"n_ctx":4096},"total_slots":4,"build_info":"b1","is_sleeping":false}"#,
+        ),
+        (
+            "/slots",
+            501,
+            r#"{"error":{"code":501,"type":"not_supported_error"}}"#,
+        ),
+    ]);
+    assert_eq!(provider.models[0].pool_tokens, Some(4096));
+    assert_eq!(provider.models[0].other["pool_may_be_shared"], true);
+}

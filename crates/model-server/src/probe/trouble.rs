@@ -128,12 +128,14 @@ fn no_api(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
     }
     let reply = answers.reply("/v1/models")?;
     if (300..400).contains(&reply.status) {
+        let advice = if reply.location.starts_with('/') {
+            "again and again; check the base URL"
+        } else {
+            "another host or address; set the base URL to it"
+        };
         return wrong(
             "redirect",
-            format!(
-                "the model list redirects to {}, another host or address; set the base URL to it",
-                reply.location
-            ),
+            format!("the model list redirects to {}, {advice}", reply.location),
         );
     }
     if kind.is_some_and(|kind| kind != ServerKind::OpenAi) && reply.status != 200 {

@@ -11,7 +11,7 @@ use super::{Health, health};
 use crate::stream::number;
 
 /// Without `--parallel` the server makes this many slots that share one pool.
-const AUTO_SLOTS: usize = 4;
+const AUTO_SLOTS: u64 = 4;
 
 /// What `/slots` tells.
 struct SlotList {
@@ -66,6 +66,7 @@ fn single_readiness(answers: &Answers, props: Option<&Value>, models: Option<&Va
     });
     match health(answers) {
         Health::Loading(words) => Readiness::Loading(words),
+        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Ok if asleep => {
             Readiness::Sleeping("asleep: the first request loads the model again".to_owned())
         }
@@ -105,25 +106,26 @@ fn with_share(
     model.usable_context = None;
     limit(&mut model, window, ContextSource::SlotShare);
     model.max_model_len = window.filter(|n| *n > 0);
-    if let Some(list) = list
-        && usize::try_from(list.total).is_ok_and(|n| n == AUTO_SLOTS)
-        && let Some(window) = list.window
-    {
+    let total = list
+        .map(|l| u64::from(l.total))
+        .or_else(|| props.and_then(|p| number(p.get("total_slots")?)))
+        .filter(|n| *n > 0);
+    let window = window.filter(|n| *n > 0);
+    if let (Some(AUTO_SLOTS), Some(window)) = (total, window) {
         // Four slots is what the server makes by itself, and then all of them claim the same pool.
         // Nothing in its answers tells this from four slots of their own, so the pool is taken to
         // be the smaller of the two; with others in flight only a part of it is guaranteed.
         model.pool_tokens = Some(window);
-        let in_use = u64::from(list.busy.unwrap_or(0)).max(1);
+        let busy = list.and_then(|l| l.busy).unwrap_or(0);
+        let in_use = u64::from(busy).max(1);
         model
             .other
             .insert("pool_may_be_shared".to_owned(), json!(true));
         model
             .other
             .insert("guaranteed_context".to_owned(), json!(window / in_use));
-    } else if let Some(list) = list {
-        model.pool_tokens = list
-            .window
-            .map(|window| window.saturating_mul(u64::from(list.total)));
+    } else if let (Some(total), Some(window)) = (total, window) {
+        model.pool_tokens = Some(window.saturating_mul(total));
     }
     model
 }
@@ -355,6 +357,7 @@ fn router_readiness(answers: &Answers, props: Option<&Value>, models: &[Model]) 
     match health(answers) {
         Health::Ok => {}
         Health::Loading(words) => return Readiness::Loading(words),
+        Health::Unwell(said) => return Readiness::Failed(format!("/health says: {said}")),
         Health::Down(status) => return Readiness::Failed(format!("/health says {status}")),
         Health::Mute | Health::Unknown => {
             return Readiness::Unknown("/health does not answer, other routes do".to_owned());

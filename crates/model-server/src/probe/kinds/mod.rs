@@ -41,8 +41,55 @@ pub(crate) enum Health {
     Ok,
     Loading(String),
     Down(u16),
+    /// A 200 whose body says that all is not well.
+    Unwell(String),
     Mute,
     Unknown,
+}
+
+/// Words by which servers say in a 200 that they are on their way.
+const STARTING: [&str; 8] = [
+    "starting",
+    "initializ",
+    "initialis",
+    "warming",
+    "warmup",
+    "not ready",
+    "not_ready",
+    "pending",
+];
+
+/// Words by which servers say in a 200 that all is not well.
+const UNWELL: [&str; 9] = [
+    "unhealthy",
+    "error",
+    "fail",
+    "down",
+    "dead",
+    "unavailable",
+    "draining",
+    "stopping",
+    "terminating",
+];
+
+/// What the status in a health body says, where it is a word or a flag: `{"status": "starting"}`,
+/// `{"ready": false}`. Unknown words say nothing against the status code.
+fn told(body: &serde_json::Value) -> Option<Health> {
+    let flag = |key: &str| body.get(key).and_then(serde_json::Value::as_bool) == Some(false);
+    let word = ["status", "state", "health"]
+        .iter()
+        .find_map(|key| body.get(*key)?.as_str())
+        .unwrap_or_default()
+        .to_lowercase();
+    let said = || crate::errors::head(&body.to_string());
+    let is = |words: &[&str]| words.iter().any(|w| word.contains(w));
+    if is(&UNWELL) || flag("healthy") || flag("ok") || flag("alive") {
+        return Some(Health::Unwell(said()));
+    }
+    (is(&STARTING) || flag("ready")).then(|| {
+        let said = said();
+        Health::Loading(format!("it is starting (/health says: {said})"))
+    })
 }
 
 /// Reads `/health`. A body that says "loading" counts more than a status of 200.
@@ -70,7 +117,10 @@ pub(crate) fn health(answers: &Answers) -> Health {
     match reply.status {
         200..=299 if lower.contains("unexpected endpoint") => Health::Unknown,
         200..=299 if reply.is_html() => Health::Unknown,
-        200..=299 => Health::Ok,
+        200..=299 => reply
+            .json()
+            .and_then(|body| told(&body))
+            .unwrap_or(Health::Ok),
         500..=599 => Health::Down(reply.status),
         _ => Health::Unknown,
     }

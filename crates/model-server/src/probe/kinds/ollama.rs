@@ -38,6 +38,10 @@ pub(super) fn read(answers: &Answers) -> Finding {
         }
     }
     for model in &mut models {
+        // A name without a tag means this one.
+        if let Some(bare) = model.id.strip_suffix(":latest") {
+            model.other.insert("aliases".to_owned(), json!([bare]));
+        }
         let window = loaded.iter().find(|(name, _)| *name == model.id);
         // What the list says is the model's largest window, not the one it is loaded with.
         model.usable_context = None;

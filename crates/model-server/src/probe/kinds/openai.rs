@@ -25,6 +25,7 @@ pub(super) fn read(answers: &Answers) -> Finding {
 pub(super) fn readiness(answers: &Answers, no_models: bool) -> Readiness {
     match health(answers) {
         Health::Loading(words) => Readiness::Loading(words),
+        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Down(503) => Readiness::Loading("/health says 503".to_owned()),
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
         _ if no_models && answers.status("/v1/models") == Some(200) => {
@@ -32,6 +33,9 @@ pub(super) fn readiness(answers: &Answers, no_models: bool) -> Readiness {
         }
         Health::Ok => Readiness::Ready("/health says ok".to_owned()),
         Health::Mute => Readiness::Unknown("/health does not answer, other routes do".to_owned()),
+        Health::Unknown if answers.status("/v1/models") != Some(200) => Readiness::Unknown(
+            "neither a health route nor a model list answers; --probe settles it".to_owned(),
+        ),
         Health::Unknown => Readiness::Unknown(
             "models are listed, which proves nothing, and there is no health route; --probe settles it"
                 .to_owned(),

@@ -19,6 +19,7 @@ pub(super) fn read(answers: &Answers) -> Finding {
     let readiness = match health(answers) {
         Health::Ok => Readiness::Ready("/health says ok".to_owned()),
         Health::Loading(words) => Readiness::Loading(words),
+        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Down(503) => Readiness::Loading("/health says 503: warming up".to_owned()),
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
         Health::Mute | Health::Unknown => {

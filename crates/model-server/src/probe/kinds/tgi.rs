@@ -21,6 +21,7 @@ pub(super) fn read(answers: &Answers) -> Finding {
     let readiness = match health(answers) {
         Health::Ok => Readiness::Ready("/health says ok".to_owned()),
         Health::Loading(words) => Readiness::Loading(words),
+        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         // It generates one token to find out whether it is healthy.
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
         Health::Mute | Health::Unknown => {

@@ -4,6 +4,8 @@
 //! `/health` stays 200 while the engine hangs; only its counters show that. It does not publish
 //! `max-num-seqs`.
 
+use std::collections::BTreeMap;
+
 use baton_protocol::{Model, ModelState, ServerKind, Slots};
 
 use super::super::answers::Answers;
@@ -34,8 +36,13 @@ pub(super) fn read(answers: &Answers) -> Finding {
         .into_iter()
         .map(|model| with_pool(model, state, pool))
         .collect();
-    let in_flight = metrics.count(&["vllm:num_requests_running"]);
+    let running = metrics.count(&["vllm:num_requests_running"]);
     let waiting = metrics.count(&["vllm:num_requests_waiting"]);
+    let load = answers
+        .json("/load")
+        .and_then(|body| number(body.get("server_load")?))
+        .and_then(|n| u32::try_from(n).ok());
+    let in_flight = in_flight(running, waiting, load);
     finding.slots = Slots {
         in_flight,
         waiting,
@@ -50,8 +57,9 @@ pub(super) fn read(answers: &Answers) -> Finding {
         &["vllm:request_decode_time_seconds_sum"],
     );
     finding.progress = progress(&metrics);
-    finding.number("vllm:num_requests_running", in_flight);
+    finding.number("vllm:num_requests_running", running);
     finding.number("vllm:num_requests_waiting", waiting);
+    finding.number("server_load", load);
     finding.number(
         "vllm:generation_tokens_total",
         metrics.sum("vllm:generation_tokens_total"),
@@ -61,6 +69,14 @@ pub(super) fn read(answers: &Answers) -> Finding {
         metrics.first(&["vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"]),
     );
     finding
+}
+
+/// Requests in work. The gauges are the engine's last word: while it makes a long step, or hangs,
+/// they know nothing of what came since. `/load` counts at the door (running and queued); where that
+/// is not switched on it says 0.
+fn in_flight(running: Option<u32>, waiting: Option<u32>, load: Option<u32>) -> Option<u32> {
+    let at_the_door = load.map(|load| load.saturating_sub(waiting.unwrap_or(0)));
+    running.map(|running| running.max(at_the_door.unwrap_or(0)))
 }
 
 fn readiness(answers: &Answers, metrics: &Metrics) -> Readiness {
@@ -82,19 +98,26 @@ fn readiness(answers: &Answers, metrics: &Metrics) -> Readiness {
             Readiness::Failed(format!("/health says {status}: the engine does not run"))
         }
         Health::Loading(words) => Readiness::Loading(words),
+        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Mute | Health::Unknown => {
             Readiness::Unknown("/health does not answer, other routes do".to_owned())
         }
     }
 }
 
-/// The key-value pool: what all requests together may hold, in tokens.
+/// The key-value pool: what all requests together may hold, in tokens. Of several engines one
+/// serves the request, and nobody knows which.
 fn pool(metrics: &Metrics) -> Option<u64> {
-    let (labels, _) = metrics.labels("vllm:cache_config_info").next()?;
-    let label = |name: &str| number(&labels.get(name)?.as_str().into());
-    label("kv_cache_size_tokens")
-        .or_else(|| label("num_gpu_blocks")?.checked_mul(label("block_size")?))
-        .filter(|tokens| *tokens > 0)
+    let of = |labels: &BTreeMap<String, String>| {
+        let label = |name: &str| number(&labels.get(name)?.as_str().into());
+        label("kv_cache_size_tokens")
+            .or_else(|| label("num_gpu_blocks")?.checked_mul(label("block_size")?))
+            .filter(|tokens| *tokens > 0)
+    };
+    metrics
+        .labels("vllm:cache_config_info")
+        .filter_map(|(labels, _)| of(labels))
+        .min()
 }
 
 fn with_pool(mut model: Model, state: ModelState, pool: Option<u64>) -> Model {
