@@ -1,6 +1,8 @@
 //! vllm-health from the outside: documents, exit codes, waiting, probing, becoming a command.
 
 mod support;
+#[path = "vllm-health/words.rs"]
+mod words;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

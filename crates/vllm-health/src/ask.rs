@@ -189,7 +189,10 @@ fn note(provider: &mut Provider, model: &str, result: &ActiveResult) {
     } else if result.is_loading() {
         provider.state = ServerState::Loading;
         provider.state_reason.clone_from(&result.message);
-    } else if result.ok == Some(true) && provider.state == ServerState::Unknown {
+    } else if result.ok == Some(true) && provider.state != ServerState::Unknown {
+        // The reason was given before the proof came.
+        provider.state_reason = provider.state_reason.replace("(not probed)", "(probed)");
+    } else if result.ok == Some(true) {
         provider.state = ServerState::Busy;
         provider.state_reason = format!("{}; how busy it is cannot be seen", result.message);
     }
