@@ -7,7 +7,7 @@ use baton_cli::Failure;
 use baton_protocol::{MergeState, VerifyCommand};
 use baton_repo::{Integration, Removal, Repo};
 
-use crate::core::job::{Commit, Job};
+use crate::core::job::{Commit, Job, Phase};
 use crate::core::names;
 use crate::core::record::Record;
 use crate::core::state::State;
@@ -17,94 +17,148 @@ use super::lock_files::{self, Picked};
 use super::worktrees::{self, NotReady, git_failure};
 use super::{acts, stage, worker};
 
-/// Integrates the job's commit.
+/// The most tasks whose commits are verified together.
+const TOGETHER: usize = 4;
+
+/// Integrates the job's commit. Those of other jobs that wait behind it come with it: one commit
+/// each, one verification of what they make together. Where that fails, nothing of it is kept and
+/// the job goes alone, so that each is judged by itself.
 pub(crate) fn integrate(
     context: &Context,
     line: &Line,
     state: &State,
     job: &Job,
 ) -> Result<(), Failure> {
-    let attempt = job.attempt();
-    let (Some(start), Some(Commit::Made(commit))) = (&attempt.start, &attempt.commit) else {
-        return Err(Failure::internal(format!(
-            "task {} has no commit",
-            job.id()
-        )));
-    };
+    let waiting: Vec<&Job> = state
+        .jobs
+        .iter()
+        .filter(|other| matches!(other.phase(), Phase::Committed(Some(_))))
+        .take(TOGETHER)
+        .collect();
+    if waiting.len() > 1 && waiting[0].id() == job.id() {
+        match bring(context, line, state, &waiting)? {
+            Brought::Refused(..) if !context.stop.is_cancelled() => {}
+            _ => return Ok(()),
+        }
+    }
+    match bring(context, line, state, &[job])? {
+        Brought::Refused(why, detail) if !context.stop.is_cancelled() => {
+            refuse(context, line, job, why, detail)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What came of bringing commits onto the branch.
+enum Brought {
+    /// They (or the first of them) are there.
+    Done,
+    /// The run stops; nothing is on record.
+    Stopped,
+    /// The first conflicts, or their checks fail.
+    Refused(MergeState, String),
+}
+
+/// A commit repeated on top of what was integrated before it.
+struct Placed<'a> {
+    job: &'a Job,
+    head: String,
+}
+
+fn bring(context: &Context, line: &Line, state: &State, jobs: &[&Job]) -> Result<Brought, Failure> {
     let (repo, tree) = match tree_at_head(context, &state.head) {
         Ok(tree) => tree,
-        Err(NotReady::Stopped) => return Ok(()),
+        Err(NotReady::Stopped) => return Ok(Brought::Stopped),
         Err(NotReady::Failed(failure)) => return Err(failure),
         Err(NotReady::Environment(why)) => {
-            return refuse(context, line, job, commit, MergeState::CheckFailed, why);
+            return Ok(Brought::Refused(MergeState::CheckFailed, why));
         }
     };
-    let picked = {
-        let _one = context.trees();
-        let settled = lock_files::is_settled_by_making;
-        repo.cherry_pick_keeping(&start.base, commit, &settled)
-            .map_err(|e| git_failure(&e))?
-    };
-    let (picked, kept) = picked;
-    let mut head = match picked {
-        Integration::Done(head) => head.as_str().to_owned(),
-        Integration::Conflict(paths) => {
-            let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
-            let detail = format!("both changed {}", names.join(", "));
-            return refuse(context, line, job, commit, MergeState::Conflict, detail);
-        }
-    };
-    let renewed = lock_files::renew(
-        context,
-        &repo,
-        &tree,
-        &Picked {
-            base: &start.base,
-            commit,
-            onto: &state.head,
-            kept: &kept,
-        },
-        &acts::folder(context, job),
-    )?;
+    let mut placed: Vec<Placed<'_>> = Vec::new();
     // Where nothing came between, the tree is the one that was checked a moment ago.
-    let same = start.base == state.head && renewed.is_none();
-    if let Some(renewed) = renewed {
-        head = renewed;
+    let mut checked = true;
+    for job in jobs {
+        let onto = placed.last().map_or(&state.head, |p| &p.head).clone();
+        let (base, commit) = made(job)?;
+        let (picked, kept) = {
+            let _one = context.trees();
+            let settled = lock_files::is_settled_by_making;
+            repo.cherry_pick_keeping(base, commit, &settled)
+                .map_err(|e| git_failure(&e))?
+        };
+        let head = match picked {
+            Integration::Done(head) => head.as_str().to_owned(),
+            Integration::Conflict(paths) if placed.is_empty() => {
+                let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                let detail = format!("both changed {}", names.join(", "));
+                return Ok(Brought::Refused(MergeState::Conflict, detail));
+            }
+            // Its own turn comes, on what is then there.
+            Integration::Conflict(_) => break,
+        };
+        let picked = Picked {
+            base,
+            commit,
+            onto: &onto,
+            kept: &kept,
+        };
+        let folder = acts::folder(context, job);
+        let renewed = lock_files::renew(context, &repo, &tree, &picked, &folder)?;
+        checked &= base == onto && renewed.is_none();
+        placed.push(Placed {
+            job,
+            head: renewed.unwrap_or(head),
+        });
     }
-    if !same && let Some(failure) = verify_again(context, state, job, &tree)? {
+    if !checked && let Some(failure) = verify_again(context, state, &placed, &tree)? {
         discard(context, &tree)?;
-        if context.stop.is_cancelled() {
-            return Ok(());
-        }
-        return refuse(context, line, job, commit, MergeState::CheckFailed, failure);
+        return Ok(Brought::Refused(MergeState::CheckFailed, failure));
     }
     if context.stop.is_cancelled() {
-        return Ok(());
+        return Ok(Brought::Stopped);
     }
-    line.record(
-        Some(job.id()),
-        Record::Integrated {
-            commit: head.clone(),
-            head: head.clone(),
-        },
-    )?;
-    move_branch(context, &state.branch, &head)?;
-    if let Some(tree) = acts::worktree(context, job) {
-        // Its work is on the run's branch now; a tree that holds more is kept, and `clean` lists it.
-        let _ = worktrees::remove_if_empty(context, &tree, &[commit]);
+    for Placed { job, head } in &placed {
+        line.record(
+            Some(job.id()),
+            Record::Integrated {
+                commit: head.clone(),
+                head: head.clone(),
+            },
+        )?;
     }
-    Ok(())
+    if let Some(last) = placed.last() {
+        move_branch(context, &state.branch, &last.head)?;
+    }
+    for Placed { job, .. } in &placed {
+        if let Some(tree) = acts::worktree(context, job) {
+            // Its work is on the run's branch now; a tree that holds more is kept, and `clean` lists it.
+            let _ = worktrees::remove_if_empty(context, &tree, &[made(job)?.1]);
+        }
+    }
+    Ok(Brought::Done)
+}
+
+/// Where a job's work began, and its commit.
+fn made(job: &Job) -> Result<(&str, &str), Failure> {
+    let attempt = job.attempt();
+    match (&attempt.start, &attempt.commit) {
+        (Some(start), Some(Commit::Made(commit))) => Ok((&start.base, commit)),
+        _ => Err(Failure::internal(format!(
+            "task {} has no commit",
+            job.id()
+        ))),
+    }
 }
 
 fn refuse(
     context: &Context,
     line: &Line,
     job: &Job,
-    commit: &str,
     state: MergeState,
     detail: String,
 ) -> Result<(), Failure> {
     let attempt = job.attempt();
+    let (_, commit) = made(job)?;
     let branch = names::kept_branch(&context.run, job.id(), attempt.number, attempt.placement);
     {
         let _one = context.trees();
@@ -159,22 +213,36 @@ pub(crate) fn discard(context: &Context, path: &std::path::Path) -> Result<(), F
     removed.map_err(|e| git_failure(&e))
 }
 
-/// The task's checks and those of everything integrated before it, on the integrated tree.
+/// The tasks' checks and those of everything integrated before them, on the integrated tree. The
+/// tasks stand as one there: what all of them own and changed.
 fn verify_again(
     context: &Context,
     state: &State,
-    job: &Job,
+    placed: &[Placed<'_>],
     tree: &std::path::Path,
 ) -> Result<Option<String>, Failure> {
-    let mut task = job.task.clone();
+    let Some(first) = placed.first() else {
+        return Ok(None);
+    };
+    let mut task = first.job.task.clone();
     task.base = Some(state.head.clone());
-    task.verify = checks(state, job);
+    task.verify = checks(state, placed);
+    let folder = acts::folder(context, first.job);
+    let read = |job: &Job| {
+        worker::handoff(&acts::folder(context, job))
+            .map_err(|e| Failure::internal(format!("cannot read the hand-off again: {e}")))
+    };
+    let mut handoff = read(first.job)?;
+    for Placed { job, .. } in &placed[1..] {
+        let own = job.write_scope().iter().cloned();
+        if let Some(scope) = &mut task.scope {
+            scope.write.get_or_insert_default().extend(own);
+        }
+        handoff.files_changed.extend(read(job)?.files_changed);
+    }
     let text = serde_json::to_string_pretty(&task)
         .map_err(|e| Failure::internal(format!("cannot write the task {}: {e}", task.id)))?;
-    let folder = acts::folder(context, job);
     stage::write(&folder, "integration-task.json", &text)?;
-    let mut handoff = worker::handoff(&folder)
-        .map_err(|e| Failure::internal(format!("cannot read the hand-off again: {e}")))?;
     // The worker handed over its own tree; here it stands beside the work of others.
     handoff.tree = None;
     handoff.base = None;
@@ -192,11 +260,12 @@ fn verify_again(
     Ok((pass != Some(true)).then(|| reasons.join("; ")))
 }
 
-/// Every check of the integrated tasks and this one, each command once.
-fn checks(state: &State, job: &Job) -> Vec<VerifyCommand> {
-    let mut checks = job.task.verify.clone();
-    for id in &state.integrated {
-        for verify in state.job(id).map(|j| &j.task.verify).into_iter().flatten() {
+/// Every check of the integrated tasks and these, each command once.
+fn checks(state: &State, placed: &[Placed<'_>]) -> Vec<VerifyCommand> {
+    let mut checks: Vec<VerifyCommand> = Vec::new();
+    let before = state.integrated.iter().filter_map(|id| state.job(id));
+    for job in placed.iter().map(|p| p.job).chain(before) {
+        for verify in &job.task.verify {
             if !checks.iter().any(|c| c.command == verify.command) {
                 checks.push(verify.clone());
             }
