@@ -5,6 +5,7 @@
 #
 # Peers that are not installed are left out, aloud (Debian: util-linux, parallel, moreutils, hyperfine).
 # Knobs: RUNS=200 JOBS=1000 WIDTH=32 JOB_MS=20
+# ETCD=1 measures the store of several hosts instead (Debian: etcd-server, etcd-client).
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,8 +22,23 @@ now_us() { local t=${EPOCHREALTIME/[.,]/}; echo "$t"; }
 
 echo "# load $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $("$tool" --version)"
 
-echo "## uncontended: take, run true, give back (median, min, user+system; ms)"
-if have hyperfine; then
+# One member on loopback, whose ports are taken from the kernel's free ones.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+with_etcd() {
+    local client peer
+    client=http://127.0.0.1:$(free_port) peer=http://127.0.0.1:$(free_port)
+    etcd --name m --data-dir "$work/etcd" --listen-client-urls "$client" --advertise-client-urls "$client" \
+        --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "m=$peer" \
+        --logger zap --log-level error > "$work/etcd.log" 2>&1 &
+    etcd=$!
+    trap 'kill $etcd; wait $etcd 2>/dev/null; rm -rf "$work"' EXIT
+    export ETCDCTL_API=3 ETCDCTL_ENDPOINTS=${client#http://}
+    until etcdctl get x > /dev/null 2>&1; do kill -0 $etcd; sleep 0.1; done
+    store=etcd://${client#http://}/bench
+}
+
+[ -n "${ETCD:-}" ] || echo "## uncontended: take, run true, give back (median, min, user+system; ms)"
+if [ -z "${ETCD:-}" ] && have hyperfine; then
     commands=(-n true true -n flock "flock f true" -n slot-lock "$tool --key k --slots 2 -- true")
     have lckdo && commands+=(-n lckdo "lckdo l true")
     hyperfine -N --warmup 10 --runs "$RUNS" --style none --export-json a.json "${commands[@]}" 2>/dev/null
@@ -61,8 +77,27 @@ contend() { # NAME SLOTS COMMAND...
     rm -f jobs.log
     local start; start=$(now_us)
     seq "$JOBS" | xargs -P "$WIDTH" -I{} "$@" ./job {}
-    judge "$name" "$slots" $(($(now_us) - start))
+    wall=$(($(now_us) - start))
+    judge "$name" "$slots" "$wall"
 }
+if [ -n "${ETCD:-}" ]; then
+    JOB_S=0.005 JOB_MS=5
+    with_etcd
+    ETCDCTL_JOBS=$((JOBS / 5))
+    echo "## store of several hosts: $JOBS jobs of 5 ms, $WIDTH in flight (etcdctl lock: $ETCDCTL_JOBS, one slot)"
+    contend "slot files, 2 slots" 2 "$tool" --key c --slots 2 -q --
+    files=$wall
+    contend "etcd, 2 slots" 2 "$tool" --store "$store" --key c --slots 2 -q --
+    cluster=$wall
+    awk -v a="$files" -v b="$cluster" 'BEGIN { printf "etcd / slot files = %.1f (bar: 4)\n", b / a }'
+    JOBS=$ETCDCTL_JOBS contend "etcd, 1 slot" 1 "$tool" --store "$store" --key e --slots 1 -q --
+    ours=$wall
+    JOBS=$ETCDCTL_JOBS contend "etcdctl lock, 1 slot" 1 etcdctl lock bench-lock --
+    awk -v a="$ours" -v b="$wall" 'BEGIN { printf "ours / etcdctl lock = %.2f (bar: 1)\n", a / b }'
+    WIDTH=300 contend "etcd, 300 in flight" 2 "$tool" --store "$store" --key w --slots 2 -q --
+    awk -v a="$cluster" -v b="$wall" 'BEGIN { printf "300 in flight / %d in flight = %.2f\n", '"$WIDTH"', b / a }'
+    exit
+fi
 echo "## contended: $JOBS jobs of $JOB_MS ms, $WIDTH in flight"
 contend "flock, 1 slot" 1 flock f
 contend "slot-lock, 1 slot" 1 "$tool" --key d --slots 1 -q --

@@ -8,6 +8,8 @@ mod choosing;
 mod cluster;
 #[path = "slot-lock/etcd.rs"]
 mod etcd;
+#[path = "slot-lock/etcd_access.rs"]
+mod etcd_access;
 #[path = "slot-lock/flags.rs"]
 mod flags;
 #[path = "slot-lock/holding.rs"]

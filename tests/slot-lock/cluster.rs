@@ -48,7 +48,7 @@ fn never_more_than_n_holders_on_three_hosts_while_members_die() {
     };
     let (takers, each) = size();
     let observer = Observer::start();
-    let store = cluster.store("storm");
+    let store = cluster.store("storm", 9);
     let hosts = [Slots::on(&store), Slots::on(&store), Slots::on(&store)];
     let (served, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     let job = observer.job("k", "2", "0.02");
@@ -105,5 +105,5 @@ fn never_more_than_n_holders_on_three_hosts_while_members_die() {
     let served = served.into_inner();
     eprintln!("served {served}, seen {}, most {:?}", seen.jobs, seen.most);
     assert_eq!(seen.violations, Vec::<String>::new());
-    assert!(served >= takers * each / 2, "{served}: {seen:?}");
+    assert!(served >= takers * each / 4, "{served}: {seen:?}");
 }

@@ -30,7 +30,7 @@ impl Slots {
         let store = std::env::var(STORE).ok();
         let store = store.map(|root| {
             let part = home.path().file_name().unwrap().to_str().unwrap();
-            format!("{root}/{}?ttl=3s", part.trim_start_matches('.'))
+            format!("{root}/{}?ttl=10s", part.trim_start_matches('.'))
         });
         Self { home, store }
     }

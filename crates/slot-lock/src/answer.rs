@@ -97,6 +97,22 @@ fn millis(duration: Duration) -> u64 {
 /// So many holders are named.
 const SHOWN: usize = 8;
 
+/// So many servers are named in one line.
+const SERVERS_SHOWN: usize = 8;
+
+/// Who holds and who waits at each of several servers, in one line.
+pub(crate) fn all_in_the_way(listings: &[Listing]) -> String {
+    let mut ways: Vec<String> = listings
+        .iter()
+        .take(SERVERS_SHOWN)
+        .map(in_the_way)
+        .collect();
+    if listings.len() > SERVERS_SHOWN {
+        ways.push(format!("and {} more", listings.len() - SERVERS_SHOWN));
+    }
+    ways.join("; ")
+}
+
 /// Who holds and who waits, in one line.
 pub(crate) fn in_the_way(listing: &Listing) -> String {
     let count = listing.held.len();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_cli::Failure;
 
-use crate::answer::in_the_way;
+use crate::answer::all_in_the_way;
 use crate::candidate::Candidate;
 use crate::clock::boot_ms;
 use crate::load::{Reading, foreign};
@@ -177,11 +177,10 @@ impl Session<'_> {
 
     fn say_what_is_waited_for(&self, left: Duration) {
         let left = Duration::from_secs(left.as_secs());
-        let ways: Vec<String> = self.listings().iter().map(in_the_way).collect();
         self.say(&format!(
             "waiting for a slot, {} left: {}",
             humantime::format_duration(left),
-            ways.join("; ")
+            all_in_the_way(&self.listings())
         ));
     }
 
@@ -198,7 +197,6 @@ impl Session<'_> {
     pub(crate) fn no_slot(&self) -> Failure {
         let listings = self.listings();
         self.write_refusal(&listings);
-        let ways: Vec<String> = listings.iter().map(in_the_way).collect();
         let wait = self.waiting.wait;
         let within = if wait.is_zero() {
             "no slot is free".to_owned()
@@ -207,7 +205,7 @@ impl Session<'_> {
         };
         Failure::try_again(format!(
             "{within}: {}; slots are in {}",
-            ways.join("; "),
+            all_in_the_way(&listings),
             self.store.place()
         ))
     }

@@ -59,12 +59,14 @@ pub(crate) fn open_store(
     if let Some(address) = settings.store(place.store.as_ref())? {
         let variable = |name: &str| settings.env().get(name).map(str::to_owned);
         let store = EtcdStore::new(address, variable, on_lost).map_err(Failure::config)?;
-        match store.check() {
+        // Otherwise the first thing that is asked of it tells.
+        let may_be_local = place.on_unavailable == OnUnavailable::Local;
+        match if may_be_local { store.check() } else { Ok(()) } {
             Ok(()) => {
                 let store = Box::new(store);
                 return Ok(Opened { store, notes });
             }
-            Err(StoreError::Unavailable(why)) if place.on_unavailable == OnUnavailable::Local => {
+            Err(StoreError::Unavailable(why)) => {
                 let note =
                     format!("{why}; slots are counted on this host alone (--on-unavailable local)");
                 output.note(&note);
