@@ -22,6 +22,9 @@ _orchestrate() {
             orchestrate,doctor)
                 cmd="orchestrate__subcmd__doctor"
                 ;;
+            orchestrate,github)
+                cmd="orchestrate__subcmd__github"
+                ;;
             orchestrate,goal)
                 cmd="orchestrate__subcmd__goal"
                 ;;
@@ -64,6 +67,99 @@ _orchestrate() {
             orchestrate,trust)
                 cmd="orchestrate__subcmd__trust"
                 ;;
+            orchestrate,worktree)
+                cmd="orchestrate__subcmd__worktree"
+                ;;
+            orchestrate__subcmd__github,help)
+                cmd="orchestrate__subcmd__github__subcmd__help"
+                ;;
+            orchestrate__subcmd__github,issue)
+                cmd="orchestrate__subcmd__github__subcmd__issue"
+                ;;
+            orchestrate__subcmd__github,pr)
+                cmd="orchestrate__subcmd__github__subcmd__pr"
+                ;;
+            orchestrate__subcmd__github,status)
+                cmd="orchestrate__subcmd__github__subcmd__status"
+                ;;
+            orchestrate__subcmd__github__subcmd__help,help)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__help"
+                ;;
+            orchestrate__subcmd__github__subcmd__help,issue)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__issue"
+                ;;
+            orchestrate__subcmd__github__subcmd__help,pr)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__pr"
+                ;;
+            orchestrate__subcmd__github__subcmd__help,status)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__status"
+                ;;
+            orchestrate__subcmd__github__subcmd__help__subcmd__issue,create)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__issue__subcmd__create"
+                ;;
+            orchestrate__subcmd__github__subcmd__help__subcmd__issue,list)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__issue__subcmd__list"
+                ;;
+            orchestrate__subcmd__github__subcmd__help__subcmd__issue,view)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__issue__subcmd__view"
+                ;;
+            orchestrate__subcmd__github__subcmd__help__subcmd__pr,create)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__pr__subcmd__create"
+                ;;
+            orchestrate__subcmd__github__subcmd__help__subcmd__pr,list)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__pr__subcmd__list"
+                ;;
+            orchestrate__subcmd__github__subcmd__help__subcmd__pr,view)
+                cmd="orchestrate__subcmd__github__subcmd__help__subcmd__pr__subcmd__view"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue,create)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__create"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue,help)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__help"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue,list)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__list"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue,view)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__view"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue__subcmd__help,create)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__create"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue__subcmd__help,help)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__help"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue__subcmd__help,list)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__list"
+                ;;
+            orchestrate__subcmd__github__subcmd__issue__subcmd__help,view)
+                cmd="orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__view"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr,create)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__create"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr,help)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__help"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr,list)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__list"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr,view)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__view"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr__subcmd__help,create)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__create"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr__subcmd__help,help)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__help"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr__subcmd__help,list)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__list"
+                ;;
+            orchestrate__subcmd__github__subcmd__pr__subcmd__help,view)
+                cmd="orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__view"
+                ;;
             orchestrate__subcmd__goal,clear)
                 cmd="orchestrate__subcmd__goal__subcmd__clear"
                 ;;
@@ -99,6 +195,9 @@ _orchestrate() {
                 ;;
             orchestrate__subcmd__help,doctor)
                 cmd="orchestrate__subcmd__help__subcmd__doctor"
+                ;;
+            orchestrate__subcmd__help,github)
+                cmd="orchestrate__subcmd__help__subcmd__github"
                 ;;
             orchestrate__subcmd__help,goal)
                 cmd="orchestrate__subcmd__help__subcmd__goal"
@@ -142,6 +241,36 @@ _orchestrate() {
             orchestrate__subcmd__help,trust)
                 cmd="orchestrate__subcmd__help__subcmd__trust"
                 ;;
+            orchestrate__subcmd__help,worktree)
+                cmd="orchestrate__subcmd__help__subcmd__worktree"
+                ;;
+            orchestrate__subcmd__help__subcmd__github,issue)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__issue"
+                ;;
+            orchestrate__subcmd__help__subcmd__github,pr)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__pr"
+                ;;
+            orchestrate__subcmd__help__subcmd__github,status)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__status"
+                ;;
+            orchestrate__subcmd__help__subcmd__github__subcmd__issue,create)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__issue__subcmd__create"
+                ;;
+            orchestrate__subcmd__help__subcmd__github__subcmd__issue,list)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__issue__subcmd__list"
+                ;;
+            orchestrate__subcmd__help__subcmd__github__subcmd__issue,view)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__issue__subcmd__view"
+                ;;
+            orchestrate__subcmd__help__subcmd__github__subcmd__pr,create)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__pr__subcmd__create"
+                ;;
+            orchestrate__subcmd__help__subcmd__github__subcmd__pr,list)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__pr__subcmd__list"
+                ;;
+            orchestrate__subcmd__help__subcmd__github__subcmd__pr,view)
+                cmd="orchestrate__subcmd__help__subcmd__github__subcmd__pr__subcmd__view"
+                ;;
             orchestrate__subcmd__help__subcmd__goal,clear)
                 cmd="orchestrate__subcmd__help__subcmd__goal__subcmd__clear"
                 ;;
@@ -154,6 +283,57 @@ _orchestrate() {
             orchestrate__subcmd__help__subcmd__goal,run)
                 cmd="orchestrate__subcmd__help__subcmd__goal__subcmd__run"
                 ;;
+            orchestrate__subcmd__help__subcmd__worktree,cleanup)
+                cmd="orchestrate__subcmd__help__subcmd__worktree__subcmd__cleanup"
+                ;;
+            orchestrate__subcmd__help__subcmd__worktree,create)
+                cmd="orchestrate__subcmd__help__subcmd__worktree__subcmd__create"
+                ;;
+            orchestrate__subcmd__help__subcmd__worktree,list)
+                cmd="orchestrate__subcmd__help__subcmd__worktree__subcmd__list"
+                ;;
+            orchestrate__subcmd__help__subcmd__worktree,push)
+                cmd="orchestrate__subcmd__help__subcmd__worktree__subcmd__push"
+                ;;
+            orchestrate__subcmd__help__subcmd__worktree,status)
+                cmd="orchestrate__subcmd__help__subcmd__worktree__subcmd__status"
+                ;;
+            orchestrate__subcmd__worktree,cleanup)
+                cmd="orchestrate__subcmd__worktree__subcmd__cleanup"
+                ;;
+            orchestrate__subcmd__worktree,create)
+                cmd="orchestrate__subcmd__worktree__subcmd__create"
+                ;;
+            orchestrate__subcmd__worktree,help)
+                cmd="orchestrate__subcmd__worktree__subcmd__help"
+                ;;
+            orchestrate__subcmd__worktree,list)
+                cmd="orchestrate__subcmd__worktree__subcmd__list"
+                ;;
+            orchestrate__subcmd__worktree,push)
+                cmd="orchestrate__subcmd__worktree__subcmd__push"
+                ;;
+            orchestrate__subcmd__worktree,status)
+                cmd="orchestrate__subcmd__worktree__subcmd__status"
+                ;;
+            orchestrate__subcmd__worktree__subcmd__help,cleanup)
+                cmd="orchestrate__subcmd__worktree__subcmd__help__subcmd__cleanup"
+                ;;
+            orchestrate__subcmd__worktree__subcmd__help,create)
+                cmd="orchestrate__subcmd__worktree__subcmd__help__subcmd__create"
+                ;;
+            orchestrate__subcmd__worktree__subcmd__help,help)
+                cmd="orchestrate__subcmd__worktree__subcmd__help__subcmd__help"
+                ;;
+            orchestrate__subcmd__worktree__subcmd__help,list)
+                cmd="orchestrate__subcmd__worktree__subcmd__help__subcmd__list"
+                ;;
+            orchestrate__subcmd__worktree__subcmd__help,push)
+                cmd="orchestrate__subcmd__worktree__subcmd__help__subcmd__push"
+                ;;
+            orchestrate__subcmd__worktree__subcmd__help,status)
+                cmd="orchestrate__subcmd__worktree__subcmd__help__subcmd__status"
+                ;;
             *)
                 ;;
         esac
@@ -161,7 +341,7 @@ _orchestrate() {
 
     case "${cmd}" in
         orchestrate)
-            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run goal run-plan stress-plan restructure polish handover resume status show halt clean trust doctor init help"
+            opts="-v -q -h -V --json --text --verbose --quiet --schema --help --version run goal run-plan stress-plan restructure polish handover resume status show halt clean worktree github trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -195,6 +375,552 @@ _orchestrate() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github)
+            opts="-h -v -q --repo --help --json --text --verbose --quiet status issue pr help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help)
+            opts="status issue pr help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__issue)
+            opts="list view create"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__issue__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__issue__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__issue__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__pr)
+            opts="list view create"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__pr__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__pr__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__pr__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue)
+            opts="-h -v -q --help --repo --json --text --verbose --quiet list view create help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__create)
+            opts="-h -v -q --title --body --body-file --label --confirm --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__help)
+            opts="list view create help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__help__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__list)
+            opts="-h -v -q --state --label --search --limit --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -W "open closed merged all" -- "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --search)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__issue__subcmd__view)
+            opts="-h -v -q --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr)
+            opts="-h -v -q --help --repo --json --text --verbose --quiet list view create help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__create)
+            opts="-h -v -q --title --body --body-file --base --head --remote --draft --confirm --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --base)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --head)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --remote)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__help)
+            opts="list view create help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__help__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__list)
+            opts="-h -v -q --state --label --search --limit --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -W "open closed merged all" -- "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --search)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__pr__subcmd__view)
+            opts="-h -v -q --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__github__subcmd__status)
+            opts="-h -v -q --help --repo --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -385,7 +1111,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__help)
-            opts="run goal run-plan stress-plan restructure polish handover resume status show halt clean trust doctor init help"
+            opts="run goal run-plan stress-plan restructure polish handover resume status show halt clean worktree github trust doctor init help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -415,6 +1141,146 @@ _orchestrate() {
         orchestrate__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github)
+            opts="status issue pr"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__issue)
+            opts="list view create"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__issue__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__issue__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__issue__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__pr)
+            opts="list view create"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__pr__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__pr__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__pr__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__github__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -678,6 +1544,90 @@ _orchestrate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        orchestrate__subcmd__help__subcmd__worktree)
+            opts="list create status push cleanup"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__worktree__subcmd__cleanup)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__worktree__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__worktree__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__worktree__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__help__subcmd__worktree__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         orchestrate__subcmd__init)
             opts="-h -v -q --model --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -771,13 +1721,17 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__run)
-            opts="-h -v -q --from --one --plan-only --dry-run --max-parallel --rounds --queue --wait --class --max-requests --max-tokens --max-wall --max-cost-usd --review --summary --merge-partial --allow-dirty --events --help --json --text --verbose --quiet"
+            opts="-h -v -q --from --issue --pr --confirm --one --plan-only --dry-run --max-parallel --rounds --queue --wait --class --max-requests --max-tokens --max-wall --max-cost-usd --review --summary --merge-partial --allow-dirty --events --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --issue)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -899,6 +1853,200 @@ _orchestrate() {
         orchestrate__subcmd__trust)
             opts="-h -v -q --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree)
+            opts="-h -v -q --help --json --text --verbose --quiet list create status push cleanup help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__cleanup)
+            opts="-h -v -q --confirm --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__create)
+            opts="-h -v -q --branch --from --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help)
+            opts="list create status push cleanup help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help__subcmd__cleanup)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__list)
+            opts="-h -v -q --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__push)
+            opts="-h -v -q --remote --confirm --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --remote)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        orchestrate__subcmd__worktree__subcmd__status)
+            opts="-h -v -q --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

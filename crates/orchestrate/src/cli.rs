@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli_github::Github;
 use crate::cli_verbs::{Goal, Handover, Init, Polish, Restructure, RunPlan, StressPlan};
+use crate::cli_worktree::WorktreeArgs;
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
 use baton_protocol::SlotClass;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -67,6 +69,10 @@ pub(crate) enum Verb {
     Halt(Halt),
     /// Remove work trees and branches of ended runs that hold nothing of their own.
     Clean(Clean),
+    /// Make, look at, push and clean up work trees beside those of runs.
+    Worktree(WorktreeArgs),
+    /// Read and create issues and pull requests, through `gh` only.
+    Github(Github),
     /// Trust this repository's configuration as it is now.
     Trust,
     /// Look at all that a run needs: configuration, servers, models, git, sandbox, disk.
@@ -83,11 +89,20 @@ pub(crate) enum Verb {
 )]
 pub(crate) struct Run {
     /// What is to be done, in plain words.
-    #[arg(value_name = "GOAL", required_unless_present = "from")]
+    #[arg(value_name = "GOAL", required_unless_present_any = ["from", "issue"])]
     pub(crate) goal: Option<String>,
     /// Work on this plan/1 document instead of asking a planner; `-` reads stdin.
     #[arg(long, value_name = "FILE", help_heading = "Plan")]
     pub(crate) from: Option<PathBuf>,
+    /// Work on this GitHub issue (needs [github] enabled); GOAL then says what about it.
+    #[arg(long, value_name = "NUMBER", help_heading = "GitHub", conflicts_with = "from", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) issue: Option<u64>,
+    /// When it is completed, push the run's branch and open a pull request (needs `allow_mutations`).
+    #[arg(long, help_heading = "GitHub", requires = "confirm", conflicts_with_all = ["plan_only", "dry_run"])]
+    pub(crate) pr: bool,
+    /// Yes, push and open the pull request of --pr.
+    #[arg(long, help_heading = "GitHub", requires = "pr")]
+    pub(crate) confirm: bool,
     /// Ask no planner: one worker gets the goal as it is.
     #[arg(long, help_heading = "Plan", conflicts_with_all = ["from", "plan_only"])]
     pub(crate) one: bool,

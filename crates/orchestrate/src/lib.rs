@@ -6,7 +6,9 @@
 //! that was killed goes on from it.
 
 mod cli;
+mod cli_github;
 mod cli_verbs;
+mod cli_worktree;
 mod core;
 mod shell;
 mod verbs;
@@ -50,6 +52,8 @@ fn dispatch(cli: Cli, output: &Output) -> Result<Exit, Failure> {
         Verb::Show(show) => verbs::show::show(&show, output),
         Verb::Halt(halt) => verbs::halt::halt(&halt, output),
         Verb::Clean(clean) => verbs::clean::clean(&clean, output),
+        Verb::Worktree(asked) => verbs::worktree::worktree(&asked, output),
+        Verb::Github(asked) => verbs::github::github(&asked, output),
         Verb::Trust => verbs::trust::trust(output),
         Verb::Doctor => verbs::doctor::doctor(output),
         Verb::Init(init) => verbs::init::init(&init, output),

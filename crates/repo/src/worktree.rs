@@ -142,6 +142,24 @@ impl Repo {
         })
     }
 
+    /// How many commits `a` has that `b` lacks, and the other way round.
+    pub fn ahead_behind(&self, a: &str, b: &str) -> Result<(u64, u64), RepoError> {
+        let range = format!("{a}...{b}");
+        let said = self
+            .git(["rev-list", "--left-right", "--count"])
+            .arg(&range)
+            .ok()?;
+        let line = said.line();
+        let mut counts = line.split_whitespace().map(str::parse);
+        match (counts.next(), counts.next()) {
+            (Some(Ok(ahead)), Some(Ok(behind))) => Ok((ahead, behind)),
+            _ => Err(RepoError::Output {
+                command: said.command,
+                what: format!("`{line}` is not two numbers"),
+            }),
+        }
+    }
+
     /// Whether some branch, tag or other reference holds a commit.
     pub fn is_reachable(&self, commit: &str) -> Result<bool, RepoError> {
         let said = self

@@ -74,8 +74,7 @@ pub(crate) fn ready(
             make(context, &path, base).map_err(|e| git_failure(&e))?
         }
     };
-    copy(context, &path)?;
-    set_up(context, &path, log)?;
+    furnish(context, &path, log)?;
     Ok((repo, path))
 }
 
@@ -97,6 +96,12 @@ fn make(context: &Context, path: &Path, base: &str) -> Result<Repo, baton_repo::
         }
         _ => context.repo.worktree_add(path, None, base),
     }
+}
+
+/// Gives a fresh work tree what git does not carry.
+pub(crate) fn furnish(context: &Context, path: &Path, log: &Path) -> Result<(), NotReady> {
+    copy(context, path)?;
+    set_up(context, path, log)
 }
 
 /// Copies the files that git does not track and a fresh work tree needs.

@@ -16,12 +16,13 @@ use crate::core::record::{BudgetLimits, Record, ReviewMode, Settings};
 use crate::core::state::State;
 use crate::shell::context::Context;
 use crate::shell::engine::Engine;
+use crate::shell::gh::Gh;
 use crate::shell::journal::Journal;
 use crate::shell::layout::{Layout, make_folder};
 use crate::shell::lock::RunLock;
 use crate::shell::{halt, planning, preflight};
 
-use super::{ending, place};
+use super::{ending, github, place, pull_request};
 
 /// Works on a goal.
 pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
@@ -39,7 +40,11 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
     }
     preflight::configuration(&loaded.config)?;
     let mut given = cli.from.as_deref().map(plan_file).transpose()?;
-    let goal = goal(cli, given.as_ref())?;
+    github::allowed_for(cli, &loaded.config.github)?;
+    let goal = match cli.issue {
+        Some(number) => issue_goal(cli, number, repo.root(), &signals)?,
+        None => goal(cli, given.as_ref())?,
+    };
     if let Some(plan) = &mut given {
         plan.goal.clone_from(&goal);
     }
@@ -101,7 +106,11 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
         },
     )?;
     engine.work()?;
-    ending::tell(&run, &folder, &engine.state, output)
+    let exit = ending::tell(&run, &folder, &engine.state, output)?;
+    if cli.pr {
+        return Ok(pull_request::for_run(&engine, &folder, cli.issue, exit));
+    }
+    Ok(exit)
 }
 
 /// The faults of a given plan are the person's to mend.
@@ -174,6 +183,22 @@ fn goal(cli: &Run, given: Option<&Plan>) -> Result<String, Failure> {
         ));
     }
     Ok(goal.to_owned())
+}
+
+/// The issue's text as the goal, after the person's own words about it.
+fn issue_goal(
+    cli: &Run,
+    number: u64,
+    root: &std::path::Path,
+    signals: &Cancel,
+) -> Result<String, Failure> {
+    let gh = Gh {
+        root,
+        repo: None,
+        cancel: signals,
+    };
+    let issue = github::one(&gh, "issue", number)?;
+    Ok(crate::core::github::goal(&issue, cli.goal.as_deref()))
 }
 
 fn settings(cli: &Run, config: &config::Config, given: bool) -> Result<Settings, Failure> {
