@@ -1629,7 +1629,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__init)
-            opts="-h -v -q --model --help --json --text --verbose --quiet"
+            opts="-h -v -q --model --opencode --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

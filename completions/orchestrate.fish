@@ -282,6 +282,7 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand doctor" -l text 
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand doctor" -s v -l verbose -d 'Say more on stderr'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand doctor" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand init" -l model -d 'A model for a role, with the effort it is asked for, as in reviewer=arc/qwen38#high (repeatable)' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand init" -l opencode -d 'Also write what opencode needs: provider, model limits, agents and commands. What is there stays'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand init" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand init" -l json -d 'Write JSON, also on a terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand init" -l text -d 'Write text for people, also into a pipe or file'

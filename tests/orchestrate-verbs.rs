@@ -16,6 +16,8 @@ mod handover;
 mod init;
 #[path = "orchestrate-verbs/killed.rs"]
 mod killed;
+#[path = "orchestrate-verbs/opencode.rs"]
+mod opencode;
 #[path = "orchestrate-verbs/run_plan.rs"]
 mod run_plan;
 #[path = "orchestrate-verbs/stress_plan.rs"]

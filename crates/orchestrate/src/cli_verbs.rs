@@ -13,6 +13,9 @@ pub(crate) struct Init {
     /// A model for a role, with the effort it is asked for, as in reviewer=arc/qwen38#high (repeatable).
     #[arg(long = "model", value_name = "ROLE=PROVIDER/MODEL[#EFFORT]", value_parser = role_model::parse)]
     pub(crate) models: Vec<RoleModel>,
+    /// Also write what opencode needs: provider, model limits, agents and commands. What is there stays.
+    #[arg(long)]
+    pub(crate) opencode: bool,
 }
 
 /// `orchestrate goal`.

@@ -25,6 +25,7 @@ pub(crate) mod lock_files;
 pub(crate) mod markdown;
 pub(crate) mod names;
 pub(crate) mod open_issues;
+pub(crate) mod opencode;
 pub(crate) mod outcome;
 pub(crate) mod placing;
 pub(crate) mod plan_check;

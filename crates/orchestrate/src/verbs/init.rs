@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::cli_verbs::Init;
 use crate::core::init_file;
+use crate::core::role_model::RoleModel;
 use crate::shell::layout::Layout;
 
 use super::place;
@@ -16,17 +17,42 @@ use super::place;
 pub(crate) fn init(cli: &Init, output: &Output) -> Result<Exit, Failure> {
     let repo = place::repository()?;
     let layout = Layout::new(repo.root());
-    if let Some(model) = cli.models.iter().find(|m| m.role == "orchestrator") {
+    // The conductor is a program; only opencode's agent of that name has a model.
+    let (conductor, models): (Vec<RoleModel>, Vec<RoleModel>) = cli
+        .models
+        .iter()
+        .cloned()
+        .partition(|m| m.role == "orchestrator");
+    if let (Some(model), false) = (conductor.first(), cli.opencode) {
         return Err(Failure::usage(format!(
             "orchestrate is a program and needs no model; give `{}` to a role: planner, explore, \
-             implementer, reviewer",
+             implementer, reviewer (or, with --opencode, to opencode's agent of that name)",
             model.model
         )));
+    }
+    let mut changes = Vec::new();
+    if cli.opencode {
+        let (loaded, _) = place::configuration(&repo)?;
+        changes = super::init_opencode::init(cli, &repo, &loaded, output)?;
+        if changes.is_empty() {
+            output.note("opencode has all that already; nothing was changed");
+        }
+        for change in &changes {
+            output.note(change);
+        }
+        if models.is_empty() {
+            let document = json!({"schema": "init/1", "file": null, "changes": changes});
+            output.document(&document, || {
+                "start opencode anew to see it; the address comes from OPENCODE_VLLM_BASE_URL"
+                    .into()
+            })?;
+            return Ok(Exit::Yes);
+        }
     }
     layout.prepare()?;
     let file = layout.folder().join("config.toml");
     let before = read(&file)?;
-    let edited = init_file::edit(before.as_deref(), &cli.models)
+    let edited = init_file::edit(before.as_deref(), &models)
         .map_err(|e| Failure::config(e).at(file.display()))?;
     if before.as_deref() != Some(edited.text.as_str()) {
         replace(&file, &edited.text)?;
@@ -40,12 +66,11 @@ pub(crate) fn init(cli: &Init, output: &Output) -> Result<Exit, Failure> {
     for change in &edited.changes {
         output.note(&format!("{shown}: {change}"));
     }
-    for note in unknown_providers(cli)? {
+    for note in unknown_providers(&models)? {
         output.note(&note);
     }
-    let document = json!({
-        "schema": "init/1", "file": file, "changes": edited.changes,
-    });
+    changes.extend(edited.changes);
+    let document = json!({"schema": "init/1", "file": file, "changes": changes});
     output.document(&document, || {
         "look at all of it with: orchestrate doctor".into()
     })?;
@@ -53,15 +78,14 @@ pub(crate) fn init(cli: &Init, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Providers that a model names and no configuration has.
-fn unknown_providers(cli: &Init) -> Result<Vec<String>, Failure> {
-    if cli.models.is_empty() {
+fn unknown_providers(models: &[RoleModel]) -> Result<Vec<String>, Failure> {
+    if models.is_empty() {
         return Ok(Vec::new());
     }
     let repo = place::repository()?;
     let (loaded, _) = place::configuration(&repo)?;
     let known = |id: &str| loaded.config.providers.iter().any(|p| p.id == id);
-    let names: Vec<&str> = cli
-        .models
+    let names: Vec<&str> = models
         .iter()
         .filter_map(|m| m.model.split_once('/'))
         .map(|(id, _)| id)

@@ -9,6 +9,7 @@ pub(crate) mod goal_run;
 pub(crate) mod halt;
 pub(crate) mod handover;
 pub(crate) mod init;
+mod init_opencode;
 pub(crate) mod place;
 pub(crate) mod plan_report;
 pub(crate) mod plans;
