@@ -5,14 +5,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Ended, Home, Run, Sim, repository, write};
+use crate::support::{Ended, Home, Run, Sim, repository};
 
-/// Configurations as people have them, each in its own repository: where to stand, and the files.
-fn shapes() -> Vec<(
+/// A name, where to stand, and the files.
+type Shape = (
     &'static str,
     &'static str,
     Vec<(&'static str, &'static str)>,
-)> {
+);
+
+/// Configurations as people have them, each in its own repository: where to stand, and the files.
+fn shapes() -> Vec<Shape> {
     let read = |name: &str| -> &'static str {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/fixtures/opencode")

@@ -12,6 +12,7 @@ mod engine;
 mod files;
 mod flag;
 mod harness;
+mod headings;
 mod inputs;
 mod place;
 mod provider;

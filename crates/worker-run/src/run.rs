@@ -9,7 +9,7 @@ use baton_cli::{Environment, Failure, Output, Redactor, input, state_dir};
 use baton_model_server::Client;
 use baton_process::Cancel;
 use baton_prompt::{Role, gather};
-use baton_protocol::{Exit, Handoff, HandoffStatus, Task, Timestamp};
+use baton_protocol::{Exit, HandoffStatus, Task, Timestamp};
 use baton_repo::Repo;
 use clap::ValueEnum as _;
 use serde_json::json;
@@ -201,7 +201,7 @@ fn work(
     if end.exit_code() != Exit::Yes {
         output.note(&format!("{}: {}", word(end.status), end.reason));
     }
-    output.document(&document, || text(&document))?;
+    output.document(&document, || crate::headings::report(&document))?;
     Ok(end.exit_code())
 }
 
@@ -316,30 +316,6 @@ fn word(status: HandoffStatus) -> String {
 }
 
 /// The hand-off for people.
-fn text(handoff: &Handoff) -> String {
-    let mut lines = vec![
-        format!("{}: {}", word(handoff.status), handoff.status_reason),
-        handoff.outcome.clone(),
-    ];
-    for file in &handoff.files_changed {
-        lines.push(format!("  changed  {}", file.path));
-    }
-    for claim in &handoff.verification {
-        lines.push(format!("  check    {} ({})", claim.command, claim.result));
-    }
-    for note in &handoff.notes {
-        lines.push(format!("  note     {note}"));
-    }
-    lines.push(format!(
-        "  {} requests, {} steps, {} s",
-        handoff.usage.requests,
-        handoff.usage.steps,
-        handoff.usage.wall_ms / 1000
-    ));
-    lines.push(String::new());
-    lines.join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::{HandoffStatus, word};

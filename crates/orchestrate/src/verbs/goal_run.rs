@@ -11,6 +11,7 @@ use crate::core::state::State;
 use crate::core::{closing, outcome};
 use crate::shell::desk::{Desk, Order, has_no_place};
 use crate::shell::goal_store::GoalStore;
+use crate::shell::layout::Layout;
 use crate::shell::loops::{self, LoopLock};
 use crate::shell::{detached, goal_facts, preflight, worker};
 
@@ -29,7 +30,11 @@ enum Ending {
 /// Works on the goal until it is reached or something else ends it.
 pub(crate) fn run(detach: bool, detached: bool, output: &Output) -> Result<Exit, Failure> {
     let repo = place::repository()?;
-    if detach {
+    let store = GoalStore::new(&Layout::new(repo.root()), repo.common_dir());
+    let goal = store.read()?.ok_or_else(|| {
+        Failure::usage("there is no goal; set one: orchestrate goal \"WHAT IS TO BE REACHED\"")
+    })?;
+    if detach && goal.status == Status::Active {
         return detached::start(&repo, goal::LOOP, &["goal", "run", "--detached"], output);
     }
     if detached {
@@ -43,10 +48,6 @@ pub(crate) fn run(detach: bool, detached: bool, output: &Output) -> Result<Exit,
     }
     preflight::configuration(&loaded.config)?;
     let desk = Desk::new(&repo, loaded, env, signals, output);
-    let store = GoalStore::new(&desk.layout, &desk.common_dir);
-    let goal = store.read()?.ok_or_else(|| {
-        Failure::usage("there is no goal; set one: orchestrate goal \"WHAT IS TO BE REACHED\"")
-    })?;
     let seat = LoopLock::take(&desk.common_dir, goal::LOOP, &desk.signals)?;
     desk.layout.prepare()?;
     desk.forget_old_halts();

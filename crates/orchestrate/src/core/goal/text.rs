@@ -35,9 +35,10 @@ pub(crate) fn text(goal: &Goal, works: Option<&str>) -> String {
         goal.spent.wall_ms / 60_000
     );
     if let Some(current) = &goal.current {
-        let what = match current.step {
-            Step::Work => "works",
-            Step::Assess => "looks whether it is reached",
+        let what = match (current.step, works) {
+            (Step::Work, Some(_)) => "works on it",
+            (Step::Assess, Some(_)) => "looks whether it is reached",
+            (_, None) => "is taken up when it goes on",
         };
         let _ = writeln!(text, "  run {} {what}", current.run);
     }
