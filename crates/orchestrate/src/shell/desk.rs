@@ -123,10 +123,10 @@ impl<'a> Desk<'a> {
         let context = self.context(&order.run)?;
         let target = preflight::target(&context.repo)?;
         let _lock = self.lock(&order.run)?;
-        admit()?;
         for note in preflight::health(&self.root, &self.signals)?.1 {
             self.output.note(&note);
         }
+        admit()?;
         self.layout.prepare()?;
         make_folder(folder.path())?;
         let (journal, _) = Journal::open(&folder.journal(), &order.run, self.redactor.clone())?;
@@ -168,7 +168,6 @@ impl<'a> Desk<'a> {
         watch: Watch<'_>,
     ) -> Result<State, Failure> {
         let _lock = self.lock(run)?;
-        admit()?;
         let folder = self.layout.run(run);
         let (journal, entries) = Journal::open(&folder.journal(), run, self.redactor.clone())?;
         let state = State::replay(&entries);
@@ -176,6 +175,7 @@ impl<'a> Desk<'a> {
             return Ok(state);
         }
         preflight::health(&self.root, &self.signals)?;
+        admit()?;
         let mut engine = self.engine(self.context(run)?, journal, state, watch);
         engine.write(
             None,

@@ -3,7 +3,7 @@
 
 use baton_cli::{Failure, Output};
 use baton_process::Cancel;
-use baton_protocol::{Exit, RunStatus};
+use baton_protocol::{ErrorKind, Exit, RunStatus};
 
 use crate::core::goal::decide::{self, Bounds, Next, RunEnd};
 use crate::core::goal::{Current, Goal, Status, Step, prompts};
@@ -13,9 +13,12 @@ use crate::shell::desk::{Desk, Order, has_no_place};
 use crate::shell::goal_store::GoalStore;
 use crate::shell::layout::Layout;
 use crate::shell::loops::{self, LoopLock};
-use crate::shell::{detached, goal_facts, preflight, worker};
+use crate::shell::{detached, goal_facts, lock, preflight, worker};
 
 use super::{goal, place, plans, run, settings};
+
+/// How long another run in the repository is left alone before it is looked for again.
+const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// How a loop ends.
 enum Ending {
@@ -110,21 +113,17 @@ impl Loop<'_> {
                 Ok(state) => state,
                 // Paused, halted or changed between the choice and the repository's lock.
                 Err(failure) if failure.detail == NOT_ADMITTED => continue,
+                // Somebody works here by hand: their run first.
+                Err(failure) if failure.kind == ErrorKind::TryAgain && self.is_taken() => {
+                    self.rest(WAIT);
+                    continue;
+                }
                 Err(failure) => return Err(failure),
             };
             if let Some(ending) = self.take_in(&current, &state)? {
                 return Ok(ending);
             }
-            let cooldown = self.desk.config.goal.cooldown.0;
-            let (store, id) = (self.store, &self.id);
-            let mut goes_on = || {
-                store
-                    .read()
-                    .ok()
-                    .flatten()
-                    .is_some_and(|g| g.status == Status::Active && g.id == *id)
-            };
-            loops::rest(cooldown, &self.desk.signals, &mut goes_on);
+            self.rest(self.desk.config.goal.cooldown.0);
             if self.desk.signals.is_cancelled() {
                 let signal = self.desk.signals.signal().unwrap_or(2);
                 return Ok(Ending::Exit(Exit::Signal(
@@ -132,6 +131,20 @@ impl Loop<'_> {
                 )));
             }
         }
+    }
+
+    /// Rests, looking around: a goal that is paused, cleared or replaced ends the rest.
+    fn rest(&self, time: std::time::Duration) {
+        let mut goes_on = || {
+            let goal = self.store.read().ok().flatten();
+            goal.is_some_and(|g| g.status == Status::Active && g.id == self.id)
+        };
+        loops::rest(time, &self.desk.signals, &mut goes_on);
+    }
+
+    /// Whether another run has the repository.
+    fn is_taken(&self) -> bool {
+        !self.desk.signals.is_cancelled() && lock::holder(&self.desk.common_dir).is_some()
     }
 
     fn is_ours(&self) -> Result<bool, Failure> {

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::cli_verbs::Init;
 use crate::core::init_file;
 use crate::core::role_model::RoleModel;
+use crate::shell::files;
 use crate::shell::layout::Layout;
 
 use super::place;
@@ -55,7 +56,7 @@ pub(crate) fn init(cli: &Init, output: &Output) -> Result<Exit, Failure> {
     let edited = init_file::edit(before.as_deref(), &models)
         .map_err(|e| Failure::config(e).at(file.display()))?;
     if before.as_deref() != Some(edited.text.as_str()) {
-        replace(&file, &edited.text)?;
+        files::replace(&file, edited.text.as_bytes())?;
     }
     let shown = file.display();
     if edited.changes.is_empty() {
@@ -109,6 +110,13 @@ fn config_file() -> String {
 }
 
 fn read(file: &Path) -> Result<Option<String>, Failure> {
+    // A foreign repository must not make us write elsewhere.
+    if std::fs::symlink_metadata(file).is_ok_and(|m| !m.is_file()) {
+        return Err(Failure::config(format!(
+            "{} is no plain file; edit what it leads to, or put a file there",
+            file.display()
+        )));
+    }
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -117,11 +125,4 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
             file.display()
         ))),
     }
-}
-
-/// The file appears whole or stays as it was. A link is written through, so that a configuration
-/// kept elsewhere stays kept there.
-fn replace(file: &Path, text: &str) -> Result<(), Failure> {
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    crate::shell::files::replace(file, text.as_bytes())
 }

@@ -22,6 +22,9 @@ use super::{ending, place, plan_report, run, settings};
 /// The loop's seat.
 const LOOP: &str = "run-plan";
 
+/// What a plan says while it is worked on.
+const IN_PROGRESS: &str = "in progress";
+
 /// Works through a plan, from where it stands.
 pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> {
     let signals = Cancel::install()
@@ -73,20 +76,32 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
     desk.forget_old_halts();
     let (name, state) = if let Some((name, _)) = last.filter(|(_, state)| can_go_on(state)) {
         output.note(&format!("going on with run {name} of this plan"));
-        let state = desk.go_on(&name, &mut || begin(&stored), books.watch())?;
-        (name, state)
+        let state = desk.go_on(&name, &mut || begin(&stored), books.watch());
+        (name, paused_by_an_error(&stored, state)?)
     } else {
         let order = order(cli, &desk, &file)?;
         let name = order.run.clone();
         books.open(&name)?;
-        let state = desk.work(order, &mut || begin(&stored), books.watch())?;
-        (name, state)
+        let state = desk.work(order, &mut || begin(&stored), books.watch());
+        (name, paused_by_an_error(&stored, state)?)
     };
     finish(&desk, &stored, &books, &name, &state)
 }
 
 fn begin(stored: &Stored) -> Result<(), Failure> {
-    stored.set_status("in progress")
+    stored.set_status(IN_PROGRESS)
+}
+
+/// A run that could not be led to an end leaves the plan paused, if it had begun.
+fn paused_by_an_error(stored: &Stored, state: Result<State, Failure>) -> Result<State, Failure> {
+    if state.is_err()
+        && let Ok((_, file)) = stored.read()
+        && file.status.as_deref() == Some(IN_PROGRESS)
+    {
+        // The first error is the one to tell.
+        let _ = stored.set_status("paused");
+    }
+    state
 }
 
 /// The plan that is meant: the named one, the one that is under way, or the only open one.
