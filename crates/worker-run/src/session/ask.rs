@@ -35,6 +35,7 @@ impl Session<'_> {
     /// Asks for one answer.
     pub(crate) fn ask(&mut self) -> Result<ChatAnswer, End> {
         let mut tries = Tries::default();
+        self.last_tree = None;
         loop {
             self.within_bounds()?;
             self.count_near_the_window();

@@ -189,6 +189,7 @@ impl Session<'_> {
                 return Err(self.interrupted());
             }
         }
+        self.last_tree = (!runs.is_empty()).then(|| tree.clone());
         self.checks.now = runs;
         self.checks.tree = Some(tree.clone());
         Ok(())

@@ -178,6 +178,8 @@ pub(crate) struct Session<'a> {
     pub(crate) may_change_over: bool,
     /// What ended the first way of working, after changing over.
     pub(crate) first_end: Option<End>,
+    /// The work tree as it was found after the last check, until something else happens.
+    pub(crate) last_tree: Option<ObjectId>,
     /// How many of the shown files the task may change.
     pub(crate) own_files: usize,
     /// The tree at the start; none for reading roles.
@@ -227,6 +229,7 @@ impl<'a> Session<'a> {
             may_change_over: false,
             first_end: None,
             own_files: 0,
+            last_tree: None,
             start: None,
             job,
             output,

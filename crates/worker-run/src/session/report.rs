@@ -13,7 +13,11 @@ use crate::tools::worktree::Owner;
 pub(crate) fn handoff(session: &mut Session<'_>, end: &End, started_at: Timestamp) -> Handoff {
     let mut usage = session.ledger.usage.clone();
     usage.wall_ms = u64::try_from(session.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let tree = session.tree.snapshot();
+    // Right after a check nothing can have changed.
+    let tree = match session.last_tree.take() {
+        Some(tree) => Ok(tree),
+        None => session.tree.snapshot(),
+    };
     let mut changed = Vec::new();
     let mut risks = Vec::new();
     match tree
