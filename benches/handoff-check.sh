@@ -42,7 +42,7 @@ report() { # KEY VALUE: an honest report of what differs from the base
     { git -C repo diff --no-renames --name-only "$base"; git -C repo ls-files --others --exclude-standard; } | sort -u |
         awk -v tree="${1:-}" 'BEGIN { printf "{\"schema\":\"handoff/1\",\"task_id\":\"t\",\"role\":\"implementer\",\"status\":\"completed\",\"outcome\":\"All files carry the new word.\",\"verification\":[]," }
             BEGIN { if (tree != "") printf "\"tree\":\"%s\",", tree; printf "\"files_changed\":[" }
-            { printf "%s{\"path\":\"%s\",\"scope\":\"\"}", NR > 1 ? "," : "", $0 } END { print "]}" }' > report.json
+            { printf "%s{\"path\":\"%s\",\"scope\":\"\"}", (NR > 1 ? "," : ""), $0 } END { print "]}" }' > report.json
 }
 
 us() { local t=${EPOCHREALTIME/[.,]/}; echo "$t"; }
