@@ -58,10 +58,15 @@ impl Settings {
         if let Some(address) = flag {
             return Ok(Some(address.clone()));
         }
-        let configured = self
-            .loaded
-            .as_ref()
-            .and_then(|l| l.config.slots.store.as_deref());
+        // Whoever names a folder by the environment means slot files. (The configuration is not even
+        // read where flags and that say everything.)
+        let configured = match self.env.get(LOCK_DIR) {
+            Some(_) => None,
+            None => self
+                .loaded
+                .as_ref()
+                .and_then(|l| l.config.slots.store.as_deref()),
+        };
         let (place, text) = match (self.env.get(STORE), configured) {
             (Some(text), _) => (STORE, text),
             (None, Some(text)) => ("[slots] store", text),
