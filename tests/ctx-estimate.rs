@@ -610,3 +610,77 @@ fn utf16_is_said_and_not_guessed() {
         .stderr_has("UTF-16")
         .stderr_has("iconv");
 }
+
+#[test]
+fn requests_of_other_shapes_are_counted_or_named() {
+    let home = Home::new();
+    let request = |request: Value| {
+        estimate(&home)
+            .args(["--request", "-", "--model", "qwen3", "--window", "32k"])
+            .stdin(request.to_string())
+            .run()
+    };
+    let parts = |ended: &Ended| ended.json()["breakdown"].to_string();
+    let responses = request(json!({
+        "instructions": "Be brief.",
+        "input": [
+            {"role": "user", "content": [{"type": "input_text", "text": "List the files."}]},
+            {"type": "function_call", "call_id": "1", "name": "ls", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "1", "output": "a.rs b.rs"},
+        ],
+        "tools": [{"type": "function", "name": "ls", "parameters": {"type": "object"}}],
+        "max_output_tokens": 500,
+    }))
+    .code(0);
+    for part in ["system", "history", "tools"] {
+        assert!(parts(&responses).contains(part), "{responses:?}");
+    }
+    assert_eq!(responses.json()["reserve"]["output_tokens"], 500);
+    let hi = json!([{"role": "user", "content": "hi"}]);
+    for wrong in [json!("100"), json!(-5), json!(1.5)] {
+        request(json!({"messages": hi, "max_tokens": wrong}))
+            .code(0)
+            .stderr_has("`$.max_tokens`");
+    }
+    request(json!({"messages": [{"role": "user", "content": [
+        {"type": "text", "text": "what is this?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]}]}))
+    .code(3)
+    .stderr_has("no text");
+}
+
+#[test]
+fn a_negative_size_is_named_as_no_size() {
+    let home = Home::new();
+    for flag in ["--window", "--output", "--margin", "--trim"] {
+        estimate(&home)
+            .args([flag, "-1"])
+            .stdin("x")
+            .run()
+            .code(2)
+            .stderr_has("`-1` is not a size");
+    }
+}
+
+#[test]
+fn the_configured_text_of_a_role_is_what_is_counted() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    let task = json!({"schema": "task/1", "id": "t", "role": "explore", "prompt": "Where is it?"});
+    write(dir.path(), "task.json", &task.to_string());
+    let system = || {
+        let found = estimate(&home)
+            .cwd(dir.path())
+            .args(["--task", "task.json", "--model", "qwen3", "--offline"])
+            .run()
+            .code(0)
+            .json();
+        found["breakdown"][0]["tokens"].as_u64().unwrap()
+    };
+    assert!(system() < 1_000);
+    let text = home.path().join("explore.md");
+    std::fs::write(&text, "Look everywhere. ".repeat(1_000)).unwrap();
+    let config = format!("[roles.explore]\nprompt = {:?}\n", text.to_str().unwrap());
+    write(home.path(), ".config/baton/config.toml", &config);
+    assert!(system() > 2_000);
+}

@@ -32,17 +32,17 @@ pub struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Fit")]
     pub candidates: Option<PathBuf>,
     /// Judge one window of this many tokens.
-    #[arg(long, value_name = "TOKENS", value_parser = parse_size, help_heading = "Fit")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Fit")]
     #[arg(conflicts_with = "candidates")]
     pub window: Option<u64>,
     /// Tokens kept for the answer [default: what the request or task says, else 4096].
-    #[arg(long, value_name = "TOKENS", value_parser = parse_size, help_heading = "Fit")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Fit")]
     pub output: Option<u64>,
     /// Tokens kept for thinking [default: what the task says, else 0].
-    #[arg(long, value_name = "TOKENS", value_parser = parse_size, help_heading = "Fit")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Fit")]
     pub thinking: Option<u64>,
     /// Tokens kept for what the count may miss.
-    #[arg(long, value_name = "TOKENS", value_parser = parse_size, help_heading = "Fit")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Fit")]
     #[arg(default_value = "0")]
     pub margin: u64,
 
@@ -83,7 +83,7 @@ pub struct Cli {
     pub lines: bool,
 
     /// Print the longest part of the text that has at most this many tokens, at line borders.
-    #[arg(long, value_name = "TOKENS", value_parser = parse_size, help_heading = "Trimming")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Trimming")]
     #[arg(conflicts_with_all = ["request", "task", "candidates", "window", "top", "tree", "lines"])]
     pub trim: Option<u64>,
     /// Keep the beginning (the default).

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -18,6 +19,8 @@ use crate::reader::{Content, measure};
 pub(crate) struct Found {
     /// The files, each once, in the order of the arguments, folders sorted by path.
     pub(crate) files: Vec<PathBuf>,
+    /// Those that are named pipes: opening one waits for its writer.
+    pub(crate) pipes: Vec<PathBuf>,
     /// What could not be looked at, in words.
     pub(crate) unreadable: Vec<String>,
 }
@@ -33,6 +36,10 @@ pub(crate) fn find(paths: &[PathBuf], all: bool) -> Result<Found, Failure> {
         if facts.is_dir() {
             walk(path, all, &mut seen, &mut found);
         } else if seen.insert(tidy(path)) {
+            // A shell's `<(command)` has a writer from the start.
+            if facts.file_type().is_fifo() && !path.starts_with("/dev/fd") {
+                found.pipes.push(tidy(path));
+            }
             found.files.push(tidy(path));
         }
     }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::files::{find, measure_all, reason};
 use crate::reader::{Content, Text, measure};
+use crate::responses::as_chat;
 use crate::subject::{Asked, Subject, SubjectPart};
 
 /// Larger texts are not kept for a server to count, in bytes.
@@ -57,7 +58,7 @@ pub(crate) fn request(file: &Path, counting: Counting<'_>) -> Result<Subject, Fa
     let text = main_document(Some(file), "a chat request (--request FILE)")?;
     let request: Value = serde_json::from_str(&text)
         .map_err(|e| Failure::input(format!("{}: not JSON: {e}", place(file))))?;
-    of_request(request, counting).map_err(|e| e.at(place(file)))
+    of_request(as_chat(request), counting).map_err(|e| e.at(place(file)))
 }
 
 /// A chat request, counted.
@@ -70,6 +71,7 @@ pub(crate) fn of_request(request: Value, counting: Counting<'_>) -> Result<Subje
     let mut subject = Subject::of_request(&request, meters, template, today)
         .map_err(|e| Failure::input(e.to_string()))?;
     subject.asked = Asked::of_request(&request);
+    subject.notes.extend(Asked::problem(&request));
     // Servers count chats; a bare prompt has no messages.
     let is_chat = request.get("messages").is_some();
     subject.request = is_chat.then_some(request);
@@ -141,6 +143,12 @@ fn files(
     output: &Output,
 ) -> Result<Subject, Failure> {
     let found = find(paths, all)?;
+    for pipe in &found.pipes {
+        output.note(&format!(
+            "{}: a pipe; reading until whoever writes it has ended",
+            pipe.display()
+        ));
+    }
     let count = found.files.len();
     let results = measure_all(&found.files, meters, |done| {
         if count > 100 && done.is_multiple_of(50) {

@@ -8,6 +8,7 @@ mod inputs;
 mod judgement;
 mod plan;
 mod reader;
+mod responses;
 mod run;
 mod server;
 mod show;

@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use baton_cli::config::{ConfigFlags, load};
+use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::input::main_document;
 use baton_cli::{Environment, Failure, Format, Output, state_dir};
 use baton_protocol::{Estimate, Exit, Part, Provider};
@@ -71,7 +71,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         None => Question::Candidates,
     };
     let plan = plan(&providers);
-    let mut subject = subject(cli, &plan, question, &providers, output)?;
+    let mut subject = subject(cli, &plan, question, &providers, config.as_ref(), output)?;
     let flags = Asked {
         output: cli.output,
         thinking: cli.thinking,
@@ -200,6 +200,7 @@ fn subject(
     plan: &Plan,
     question: Question,
     providers: &[Provider],
+    config: Option<&Loaded>,
     output: &Output,
 ) -> Result<Subject, Failure> {
     let template = cli.template.as_deref();
@@ -219,9 +220,10 @@ fn subject(
             Question::Window(window) => Some(window),
             _ => smallest_window(providers),
         };
-        let request = task::first_request_of(&task, &cli.repo, window)?;
+        let role = config.and_then(|config| config.config.roles.get(&task.role));
+        let request = task::first_request_of(&task, &cli.repo, window, role)?;
         let mut subject = inputs::of_request(request, counting)?;
-        subject.asked = task::asked(&task);
+        subject.asked = task::asked(&task, role);
         return Ok(subject);
     }
     let as_message = question != Question::Count;

@@ -49,18 +49,28 @@ pub(crate) struct Asked {
 /// The output reserve where nobody states one, in tokens.
 const DEFAULT_OUTPUT: u64 = 4096;
 
+/// Where a request states its output, the newest name first.
+const OUTPUT_KEYS: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
+
 impl Asked {
     /// What a chat request states. Servers count thinking as output, so `max_tokens` is all of it.
     pub(crate) fn of_request(request: &Value) -> Self {
-        let number = |key: &str| request.get(key).and_then(Value::as_u64);
-        let output = number("max_completion_tokens")
-            .or_else(|| number("max_tokens"))
-            .or_else(|| number("max_output_tokens"));
+        let number = |key: &&str| request.get(*key).and_then(Value::as_u64);
         Self {
-            output,
+            output: OUTPUT_KEYS.iter().find_map(number),
             thinking: None,
             checks: 0,
         }
+    }
+
+    /// Why the output a request states is none, if so: `"100"`, `-5`, `1.5`.
+    pub(crate) fn problem(request: &Value) -> Option<String> {
+        OUTPUT_KEYS.iter().find_map(|key| {
+            let value = request.get(*key).filter(|value| !value.is_null())?;
+            value.as_u64().is_none().then(|| {
+                format!("`$.{key}` is {value}, which is no number of tokens: it is not counted on")
+            })
+        })
     }
 
     /// The reserve, flags first. Where nobody states an output, one is taken only to judge a fit.
@@ -112,7 +122,7 @@ impl Subject {
                 TemplateUse::Failed(why) => subject.notes.push(format!(
                     "{why}; the template's share is estimated by the formula"
                 )),
-                TemplateUse::Formula if meter.tokenizer().is_some() => subject.notes.push(
+                TemplateUse::Formula if meter.tokenizer().is_some() && counted.attachments == 0 => subject.notes.push(
                     "the tokenizer comes without a chat template; its share is estimated by the formula".into(),
                 ),
                 _ => {}
