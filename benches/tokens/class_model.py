@@ -2,7 +2,7 @@
 no file was used in fitting. Needs `reference.py $WORK/fresh.list`. Bars: the mean error is at most a
 fifth of that of characters/4; the bound is below the truth in at most 0.5 % of the files."""
 import json, subprocess, sys
-from common import NAMES, TARGET, WORK, read_list, read_text, report
+from common import CTX, NAMES, WORK, read_list, read_text, report
 
 FAMILIES = {"qwen3": "qwen", "llama3": "llama3", "gptoss": "gpt-oss", "deepseek_v3": "deepseek", "gemma3": "gemma"}
 
@@ -11,7 +11,7 @@ def ours(paths, family):
     """(estimate, bound) of each file, many files a run."""
     found = {}
     for start in range(0, len(paths), 500):
-        command = [f"{TARGET}/release/ctx-estimate", "--offline", "--lines", "--tokenizer", family]
+        command = [CTX, "--offline", "--lines", "--tokenizer", family]
         run = subprocess.run(command + paths[start : start + 500], capture_output=True, text=True, check=True)
         for line in run.stdout.splitlines():
             part = json.loads(line)

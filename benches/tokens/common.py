@@ -4,6 +4,7 @@ import os, subprocess, sys
 WORK = os.environ.get("WORK", "/tmp/baton-tokens")
 NAMES = ["qwen3", "llama3", "gptoss", "deepseek_v3", "gemma3"]
 TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(os.path.dirname(__file__), "../../target"))
+CTX = os.environ.get("CTX", f"{TARGET}/release/ctx-estimate")
 
 
 def tokenizer(name):

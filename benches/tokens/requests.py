@@ -2,12 +2,11 @@
 
 requests.py llamacpp|vllm URL TOKENIZER [TEMPLATE]: TOKENIZER is what the server runs (a GGUF file, or a
 model folder), TEMPLATE the file it was started with (--chat-template-file), if any."""
-import json, os, random, subprocess, sys, urllib.request
-from common import TARGET, WORK, read_list, read_text, report
+import json, random, subprocess, sys, urllib.request
+from common import CTX, WORK, read_list, read_text, report
 
 KIND, URL, TOKENIZER = sys.argv[1:4]
 TEMPLATE = ["--template", sys.argv[4]] if len(sys.argv) > 4 else []
-CTX = os.environ.get("CTX", f"{TARGET}/release/ctx-estimate")
 with urllib.request.urlopen(f"{URL}/v1/models", timeout=60) as answer:
     MODEL = json.load(answer)["data"][0]["id"]
 rng = random.Random(5)
