@@ -123,6 +123,19 @@ fn what_is_not_the_agents_is_undone_and_told() {
 }
 
 #[test]
+fn thousands_of_stray_files_do_not_flood_the_hand_off() {
+    let place = Place::saying("ok");
+    let script =
+        "mkdir d; for i in $(seq 1 500); do echo $i > d/$i; done; mkfifo d/pipe; ln -s / d/root";
+    let handoff = place.agent(script).run().code(1).json();
+    let notes = handoff["notes"].as_array().unwrap();
+    assert!(notes.len() < 30, "{}", notes.len());
+    let last = notes.last().unwrap().as_str().unwrap();
+    assert!(last.contains("further files"), "{last}");
+    assert!(git(place.repo.path(), &["status", "--porcelain"]).is_empty());
+}
+
+#[test]
 fn a_changed_check_is_put_back_before_it_is_believed() {
     let place = Place::saying("ok");
     let handoff = place
@@ -203,11 +216,13 @@ fn events_tell_what_the_agent_asks() {
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
         .collect();
-    let types: Vec<&str> = lines.iter().filter_map(|l| l["type"].as_str()).collect();
-    assert_eq!(
-        types,
-        ["start", "check", "server", "request", "answer", "end"]
-    );
+    let wanted = ["start", "check", "request", "answer", "end"];
+    let types: Vec<&str> = lines
+        .iter()
+        .filter_map(|l| l["type"].as_str())
+        .filter(|kind| wanted.contains(kind))
+        .collect();
+    assert_eq!(types, wanted);
     assert_eq!(lines.last().unwrap()["schema"], "handoff/1");
 }
 

@@ -29,6 +29,8 @@ use crate::text::clean::clean;
 
 /// The most of an agent's last words that goes into the hand-off, in characters.
 const WORDS: usize = 4000;
+/// Stray files that are named one by one.
+const STRAYS: usize = 20;
 /// Between TERM and KILL; the relay gives the agent a little less.
 const GRACE: Duration = Duration::from_secs(2);
 /// What a run of an agent came to.
@@ -80,9 +82,15 @@ impl Session<'_> {
         let ended = self.with_agent(engine, env)?;
         self.ledger.usage.requests = ended.requests;
         let settled = self.tree.settle(&before).map_err(End::failed)?;
-        for (path, why) in &settled.undone {
+        for (path, why) in settled.undone.iter().take(STRAYS) {
             self.ledger
                 .note(format!("the agent changed {path}, which was undone: {why}"));
+        }
+        if settled.undone.len() > STRAYS {
+            let more = settled.undone.len() - STRAYS;
+            self.ledger.note(format!(
+                "the agent changed {more} further files, which was undone"
+            ));
         }
         let words = ended.words.clone().unwrap_or_else(|| said(&ended.printed));
         let surplus = words.chars().count().saturating_sub(WORDS);
