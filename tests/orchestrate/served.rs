@@ -359,3 +359,31 @@ fn a_server_that_dies_in_the_middle_ends_the_run_honestly_and_a_resume_finishes_
     pipe.orchestrate(&["resume"]).code(0);
     assert_eq!(pipe.main(), ["A", "start"]);
 }
+
+#[test]
+fn o30_a_burst_of_refusals_costs_neither_the_attempt_nor_the_run() {
+    let plan = json!({"direct": false, "tasks": [
+        task("a", "A", "Write a.txt please.", &["a.txt"], &["test -f a.txt"]),
+    ]});
+    let busy = "server busy, please try again. maximum pending requests exceeded";
+    let burst = json!({"name": "burst", "times": 3, "when": {"first": "Write a.txt please."},
+                       "answer": {"status": 503, "body": {"error": {"message": busy}}}});
+    let turns = [write("a.txt", "x\n"), done("written")];
+    let pipe = Pipe::new(
+        &[("README.md", "x\n")],
+        &[
+            planner(&plan),
+            approve(),
+            burst,
+            rule("a", "Write a.txt please.", &turns),
+        ],
+    );
+    let report = pipe.run("Write a").code(0).json();
+    let tasks = report["rounds"][0]["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 1, "one attempt: {report:#}");
+    let refused = chats(&pipe.sim)
+        .iter()
+        .filter(|c| c["rule"] == "burst")
+        .count();
+    assert_eq!(refused, 3);
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use baton_cli::{Failure, Output, config, input};
 use baton_process::Cancel;
-use baton_protocol::{Exit, Plan, SlotClass, Timestamp};
+use baton_protocol::{Exit, Plan, ReadError, SlotClass, Timestamp};
 
 use crate::cli::{ReviewChoice, Run};
 use crate::core::fallback;
@@ -168,7 +168,17 @@ fn plan_file(file: &std::path::Path) -> Result<Plan, Failure> {
     let file = (file.as_os_str() != "-").then_some(file);
     let text = input::main_document(file, "a plan/1 document")?;
     let place = file.map_or("stdin".into(), |f| f.display().to_string());
-    baton_protocol::read_strict(&text).map_err(|e| Failure::from(e).at(place))
+    baton_protocol::read_strict(&text).map_err(|e| {
+        let not_json = matches!(e, ReadError::NotJson(_));
+        let mut failure = Failure::from(e).at(place);
+        if not_json {
+            failure.message.push_str(
+                "; a plan is JSON, as `orchestrate run --plan-only` prints it (one in Markdown is \
+                 for `orchestrate run-plan`)",
+            );
+        }
+        failure
+    })
 }
 
 fn goal(cli: &Run, given: Option<&Plan>) -> Result<String, Failure> {
