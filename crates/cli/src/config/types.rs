@@ -126,7 +126,8 @@ impl ProviderConfig {
     pub fn api_key(&self, env: &Environment) -> Result<Option<Secret>, Failure> {
         if let Some(name) = &self.api_key_env {
             return match env.get(name) {
-                Some(key) => Ok(Some(Secret::new(key))),
+                // A line break comes along with `$(< file)` in some shells, and with files of secrets.
+                Some(key) => Ok(Some(Secret::new(key.trim()))),
                 None => Err(Failure::config(format!(
                     "provider `{}`: its key is in {name}, which is not set; write: export {name}=KEY",
                     self.id
