@@ -94,6 +94,35 @@ const WORDINGS: &[Wording] = &[
         limit: &["max_seq_len "],
         prompt: &["prompt length "],
     },
+    // llama-cpp-python: `Requested tokens (5000) exceed context window of 4096`
+    Wording {
+        needles: &["requested tokens", "context window"],
+        limit: &["context window of "],
+        prompt: &["requested tokens ("],
+    },
+    // vLLM once: `Input prompt (5000 tokens) is too long and exceeds limit of 4096`
+    Wording {
+        needles: &["prompt", "too long", "exceeds limit of"],
+        limit: &["exceeds limit of "],
+        prompt: &["prompt ("],
+    },
+    Wording {
+        needles: &["number of tokens in the prompt", "cannot exceed"],
+        limit: &["cannot exceed "],
+        prompt: &["received "],
+    },
+    Wording {
+        needles: &["longer than the", "maximum sequence length"],
+        limit: &[" > "],
+        prompt: &["this model ("],
+    },
+    // TensorRT-LLM: `The sum of prompt length (5000), query length (0) and max_tokens (100) should
+    // not exceed max_num_tokens (4096)`
+    Wording {
+        needles: &["prompt length", "should not exceed"],
+        limit: &["max_num_tokens (", "max_seq_len ("],
+        prompt: &["prompt length ("],
+    },
     // TensorRT-LLM: `prompt length (5000) exceeds maximum input length (4096)`
     Wording {
         needles: &["exceed", "maximum input length"],
@@ -207,6 +236,12 @@ const WORDINGS: &[Wording] = &[
         limit: &[],
         prompt: &[],
     },
+    // LiteLLM names its class in the message
+    Wording {
+        needles: &["contextwindowexceedederror"],
+        limit: &[],
+        prompt: &[],
+    },
     Wording {
         needles: &["model_max_prompt_tokens_exceeded"],
         limit: &[],
@@ -215,9 +250,10 @@ const WORDINGS: &[Wording] = &[
 ];
 
 /// Types and codes that mean overflow whatever the message says.
-const TYPES: [&str; 4] = [
+const TYPES: [&str; 5] = [
     "exceed_context_size_error",
     "context_length_exceeded",
+    "context_window_exceeded",
     "prompt_over_max_safe_ctx",
     "model_max_prompt_tokens_exceeded",
 ];
@@ -447,6 +483,36 @@ mod tests {
             ),
             (
                 "Input prompt is too big compared to KV size. Please try increasing KV size.",
+                None,
+                None,
+            ),
+            (
+                "Requested tokens (5000) exceed context window of 4096",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "Input prompt (5000 tokens) is too long and exceeds limit of 4096",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000. Try using a shorter prompt, or enable prompt truncating.",
+                Some(5000),
+                Some(4081),
+            ),
+            (
+                "Token indices sequence length is longer than the specified maximum sequence length for this model (5000 > 4096).",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "The sum of prompt length (5000), query length (0) and max_tokens (100) should not exceed max_num_tokens (4096)",
+                Some(5000),
+                Some(4096),
+            ),
+            (
+                "litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - too long",
                 None,
                 None,
             ),

@@ -304,6 +304,9 @@ fn failure(error: ureq::Error, url: &str, addresses: Vec<std::net::SocketAddr>) 
         Error::Protocol(e) => Failure::NotHttp(e.to_string()),
         Error::LargeResponseHeader(..) => Failure::NotHttp("endless headers".to_owned()),
         Error::ConnectProxyFailed(e) => Failure::Proxy(e),
+        Error::Http(e) => Failure::Local(format!(
+            "the request cannot be written ({e}): is there a line break in the key?"
+        )),
         other => Failure::Local(other.to_string()),
     }
 }
