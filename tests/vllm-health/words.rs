@@ -81,6 +81,31 @@ fn a_proof_takes_back_that_nothing_was_proven() {
 }
 
 #[test]
+fn r33_a_line_break_around_a_key_is_no_part_of_it() {
+    let server = sim(&["--api-key", "sk-1"]);
+    let home = Home::new();
+    Run::tool("vllm-health", &home)
+        .arg(&server.base_url)
+        .env("OPENCODE_VLLM_API_KEY", "sk-1\n")
+        .run()
+        .code(0);
+    // One inside it is named.
+    Run::tool("vllm-health", &home)
+        .arg(&server.base_url)
+        .env("OPENCODE_VLLM_API_KEY", "sk\n-1")
+        .run()
+        .code(3)
+        .stdout_has("line break in the key");
+}
+
+#[test]
+fn a_watch_without_a_pause_is_refused() {
+    ask("http://127.0.0.1:1", &["--watch", "0s"])
+        .code(2)
+        .stderr_has("--watch 0s");
+}
+
+#[test]
 fn r21_a_pasted_route_is_a_usage_error_that_says_so() {
     ask("http://127.0.0.1:1/v1/chat/completions", &[])
         .code(2)

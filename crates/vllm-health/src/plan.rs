@@ -72,6 +72,11 @@ pub(crate) fn plan(cli: &Cli) -> Result<Plan, Failure> {
             "--timeout 0 leaves no time to ask; give 1s or more",
         ));
     }
+    if cli.watch.is_some_and(|pause| pause.is_zero()) {
+        return Err(Failure::usage(
+            "--watch 0s would ask without a pause, which harms what the server is doing; give 2s",
+        ));
+    }
     if cli.watch.is_some() && !cli.command.is_empty() {
         return Err(Failure::usage(
             "--watch never ends, so no command can follow it; use --wait",
