@@ -134,6 +134,7 @@ fn work(
         job.provider.endpoint.clone(),
         &job.provider.id,
         job.provider.model.clone(),
+        job.bounds.wall,
         cancel.clone(),
     );
     let mut ledger = Ledger::default();

@@ -100,6 +100,7 @@ pub(crate) fn replay(flags: &ReplayFlags, output: &Output) -> Result<Exit, Failu
             endpoint,
             &job.provider.id,
             job.provider.model.clone(),
+            job.bounds.wall,
             cancel.clone(),
         )
     } else {

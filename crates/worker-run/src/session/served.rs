@@ -84,10 +84,12 @@ pub(crate) fn look(
     endpoint: Endpoint,
     id: &str,
     wanted: Option<String>,
+    wall: Duration,
     cancel: Cancel,
 ) -> JoinHandle<Served> {
     let mut options = ProbeOptions::new(id, endpoint.base.to_string());
-    options.timeout = PATIENCE;
+    // A mute server must not cost a short task its time.
+    options.timeout = PATIENCE.min(wall / 4);
     std::thread::spawn(move || {
         let provider = probe(&endpoint, &options, &cancel);
         Served::read(&provider, wanted.as_deref())
