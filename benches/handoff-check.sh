@@ -4,7 +4,8 @@
 #   cargo build --release && benches/handoff-check.sh [path/to/handoff-check]
 #
 # For each kind of change the tool judges an honest report of all files. Beside it stands the time of
-# what anybody would ask git: `git status` and `git diff --name-status BASE`. Bar: under twice that.
+# what anybody would ask git: `git status` (with every untracked file: by default it names a new
+# folder and does not look into it) and `git diff --name-status BASE`. Bar: under twice that.
 # Where the report records the tree it handed over (worker-run's does), every changed file must be
 # hashed as well, which git's two questions never do; those rows also show what hashing alone costs.
 # Knobs: FILES=10000 RUNS=7
@@ -57,7 +58,7 @@ least() {
     done
     echo "$best"
 }
-ask_git() { git -C repo status > /dev/null && git -C repo diff --name-status "$base" > /dev/null; }
+ask_git() { git -C repo status --untracked-files=all > /dev/null && git -C repo diff --name-status "$base" > /dev/null; }
 judge() { "$tool" --task task.json --repo repo --json < report.json; }
 hash_all() { # what hashing the changes into a private index costs git alone
     local dir; dir=$(mktemp -d -p .) && mkdir "$dir/objects"
