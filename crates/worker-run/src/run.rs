@@ -169,6 +169,9 @@ fn work(
     if let Some(recorder) = &recorder {
         client = client.with_tap(recorder.clone());
         shell.set_tape(Tape::Record(recorder.clone()));
+        recorder
+            .calibration(&job.calibration)
+            .map_err(|error| Failure::usage(format!("--record: {error}")))?;
         events
             .also(&recorder.events())
             .map_err(|error| Failure::usage(format!("--record: {error}")))?;
@@ -236,6 +239,8 @@ fn recorded(cli: &Cli, session: &Session<'_>, end: Option<RecordedEnd>) -> Recor
         model: job.provider.model.clone(),
         context: job.provider.context,
         request: job.provider.request.clone(),
+        provider_mode: job.provider.mode.map(|mode| name(mode.to_possible_value())),
+        calls_tools: job.provider.calls_tools,
         served: session.served.clone(),
         way: session.chosen.clone(),
         counts: session.counts.clone(),

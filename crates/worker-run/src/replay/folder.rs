@@ -9,6 +9,7 @@
 //! commands/0001.json     a command: its receipt, what the model was shown, what it changed
 //! commands/0001/3        the content of the third file it changed
 //! output/r1.txt          the whole output of a command
+//! calibration.jsonl      what was known of the model from earlier tasks
 //! handoff.json           the hand-off
 //! ```
 
@@ -43,6 +44,11 @@ pub(crate) struct RecordedRun {
     pub(crate) model: Option<String>,
     pub(crate) context: Option<u64>,
     pub(crate) request: Map<String, Value>,
+    /// How the configuration has the model act, by the flag's word.
+    #[serde(default)]
+    pub(crate) provider_mode: Option<String>,
+    #[serde(default)]
+    pub(crate) calls_tools: Option<bool>,
     /// What the server told of itself.
     pub(crate) served: Served,
     /// How the model was to act; none if it was killed before that.
@@ -127,6 +133,10 @@ impl Folder {
 
     pub(crate) fn content(&self, n: usize, file: usize) -> PathBuf {
         self.0.join(format!("commands/{n:04}/{file}"))
+    }
+
+    pub(crate) fn calibration(&self) -> PathBuf {
+        self.0.join("calibration.jsonl")
     }
 
     pub(crate) fn outputs(&self) -> PathBuf {

@@ -74,6 +74,14 @@ impl Recorder {
         self.folder.0.join("events.jsonl")
     }
 
+    /// Keeps what earlier tasks taught of the model, which decides how it is spoken to.
+    pub(crate) fn calibration(&self, file: &Path) -> Result<(), String> {
+        match std::fs::read(file) {
+            Ok(bytes) => write(&self.folder.calibration(), &self.clean(&bytes)),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Writes `run.json`: at the start, and again when the end is known.
     pub(crate) fn run(&self, run: &RecordedRun) -> Result<(), String> {
         self.json(&self.folder.run(), run)

@@ -158,14 +158,22 @@ fn job(
         provider.model.clone_from(&run.model);
         provider.context = run.context;
         provider.request.clone_from(&run.request);
+        provider.calls_tools = run.calls_tools;
+        provider.mode = run
+            .provider_mode
+            .as_deref()
+            .and_then(|mode| ModeFlag::from_str(mode, false).ok());
     }
+    // A copy: what a replay learns is nobody's experience.
+    let calibration = scratch.join("calibration.jsonl");
+    let _ = std::fs::copy(flags.dir.join("calibration.jsonl"), &calibration);
     let word = |text: &str| Failure::input(format!("{}: `{text}`", flags.dir.display()));
     let mut task = run.task.clone();
     task.base = Some(run.base.clone());
     Ok(Job {
         role: Role::from_name(&run.task.role, Some(run.access)),
         mode: ModeFlag::from_str(&run.mode, false).map_err(|_| word(&run.mode))?,
-        calibration: scratch.join("calibration"),
+        calibration,
         provider,
         bounds,
         system: run.system.clone(),
