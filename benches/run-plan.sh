@@ -74,7 +74,7 @@ done | awk -v slots="$SLOTS" -v wall="$wall" -v steps="$STEPS" -v q="$quarter" -
     END {
         use = 100 * busy / (slots * (final - first))
         printf "steps %d of %d, wall %d s, slot time %.0f s\n", n, steps, wall, busy / 1000
-        printf "utilisation %.1f %%   bar 95 %%   %s\n", use, use >= 95 ? "ok" : "MISSED"
-        printf "memory %d KiB at a quarter, %d KiB at the end   bar x1.5   %s\n", q, end, end < 1.5 * q ? "ok" : "MISSED"
-        exit !(n == steps && use >= 95 && end < 1.5 * q)
+        printf "utilisation %.1f %%   bar 95 %%   %s\n", use, (use >= 95 ? "ok" : "MISSED")
+        printf "memory %d KiB at a quarter, %d KiB at the end   bar x1.5   %s\n", q, end, (end < 1.5 * q ? "ok" : "MISSED")
+        exit (n == steps && use >= 95 && end < 1.5 * q) ? 0 : 1
     }'

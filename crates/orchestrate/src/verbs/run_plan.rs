@@ -63,18 +63,16 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
         books.settle(state)?;
     }
     let (_, file) = stored.read()?;
-    if file.is_complete() {
-        return already_complete(&desk, &stored, &file);
-    }
-    if file.steps.iter().all(|s| s.done) {
-        stored.set_status("complete")?;
+    // All ticks may be set although their run was killed before its work reached the branch.
+    let going = last.filter(|(_, state)| !file.says_complete() && can_go_on(state));
+    if going.is_none() && file.is_complete() {
         return already_complete(&desk, &stored, &file);
     }
     preflight::clean(&repo, cli.allow_dirty)?
         .iter()
         .for_each(|note| output.note(note));
     desk.forget_old_halts();
-    let (name, state) = if let Some((name, _)) = last.filter(|(_, state)| can_go_on(state)) {
+    let (name, state) = if let Some((name, _)) = going {
         output.note(&format!("going on with run {name} of this plan"));
         let state = desk.go_on(&name, &mut || begin(&stored), books.watch());
         (name, paused_by_an_error(&stored, state)?)
@@ -113,7 +111,9 @@ fn choose(cli: &RunPlan, desk: &Desk<'_>) -> Result<Stored, Failure> {
     let mut broken = Vec::new();
     for (stored, plan) in plan_store::all(&desk.layout, &desk.common_dir) {
         match plan {
-            Ok(plan) if plan.is_complete() => {}
+            Ok(plan)
+                if plan.is_complete()
+                    && (plan.says_complete() || !plan_run::is_under_way(desk, &stored)) => {}
             Ok(_) => open.push(stored),
             Err(failure) => broken.push(failure.message),
         }
@@ -147,6 +147,7 @@ fn choose(cli: &RunPlan, desk: &Desk<'_>) -> Result<Stored, Failure> {
     }
 }
 
+/// Nothing is left to do; a status that says less is put right.
 fn already_complete(desk: &Desk<'_>, stored: &Stored, file: &PlanFile) -> Result<Exit, Failure> {
     let open = file.steps.len() - file.done();
     if open > 0 {
@@ -160,7 +161,9 @@ fn already_complete(desk: &Desk<'_>, stored: &Stored, file: &PlanFile) -> Result
         "the plan `{}` is complete; nothing was started",
         stored.name
     ));
-    plan_report::tell(desk.output, stored, file, None, &[])?;
+    stored.set_status("complete")?;
+    let (_, file) = stored.read()?;
+    plan_report::tell(desk.output, stored, &file, None, &[])?;
     Ok(Exit::Yes)
 }
 

@@ -61,10 +61,12 @@ pub(crate) struct PlanFile {
 impl PlanFile {
     /// Whether nothing is left to do: it says so, or every step is ticked.
     pub(crate) fn is_complete(&self) -> bool {
-        match &self.status {
-            Some(status) if head::is_complete(status) => true,
-            _ => !self.steps.is_empty() && self.steps.iter().all(|s| s.done),
-        }
+        self.says_complete() || (!self.steps.is_empty() && self.steps.iter().all(|s| s.done))
+    }
+
+    /// Whether it says so itself.
+    pub(crate) fn says_complete(&self) -> bool {
+        self.status.as_deref().is_some_and(head::is_complete)
     }
 
     pub(crate) fn done(&self) -> usize {
