@@ -49,7 +49,7 @@ report() { # KEY VALUE: an honest report of what differs from the base
 us() { local t=${EPOCHREALTIME/[.,]/}; echo "$t"; }
 # The least of RUNS times, in milliseconds. The index is put back before each, as git refreshes it.
 least() {
-    local best= i start took
+    local best='' i start took
     for ((i = 0; i < RUNS; i++)); do
         cp -p index.kept repo/.git/index
         start=$(us); "$@" > out 2> err || [ $? -eq 3 ] || { cat err out | head -c 2000 >&2; exit 1; }
@@ -71,7 +71,6 @@ hash_all() { # what hashing the changes into a private index costs git alone
 }
 tree_now() { hash_all; }
 
-worst=0
 row() { # NAME [tree]
     local name=$1 peer ours hashing=""
     cp -p repo/.git/index index.kept

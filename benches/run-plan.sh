@@ -14,8 +14,10 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(realpath "${1:-$here/target/release}")
-[ -x "$bin/orchestrate" ] && [ -x "$bin/examples/sim-server" ] ||
-    { echo "no tools in $bin; run: cargo build --release --bins --examples" >&2; exit 2; }
+if ! [ -x "$bin/orchestrate" ] || ! [ -x "$bin/examples/sim-server" ]; then
+    echo "no tools in $bin; run: cargo build --release --bins --examples" >&2
+    exit 2
+fi
 STEPS=${STEPS:-300} SLOTS=${SLOTS:-8} WAIT=${WAIT:-4}
 
 work=$(mktemp -d)
@@ -43,6 +45,7 @@ mkdir -p .orchestrator/plans
 {
     printf -- '---\norder: any\n---\n# Many files\n\n'
     for i in $(seq -w 1 "$STEPS"); do
+        # shellcheck disable=SC2016 # Markdown's backticks, nothing to expand
         printf -- '- [ ] Write out/f%s.txt\n  - files: `out/f%s.txt`\n  - verify: `test -s out/f%s.txt`\n' "$i" "$i" "$i"
     done
 } > .orchestrator/plans/many.md

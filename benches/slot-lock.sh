@@ -6,6 +6,7 @@
 # Peers that are not installed are left out, aloud (Debian: util-linux, parallel, moreutils, hyperfine).
 # Knobs: RUNS=200 JOBS=1000 WIDTH=32 JOB_MS=20
 # ETCD=1 measures the store of several hosts instead (Debian: etcd-server, etcd-client).
+# shellcheck disable=SC2016 # what is in single quotes is for the shells that are started
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)

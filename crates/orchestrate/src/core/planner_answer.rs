@@ -114,7 +114,7 @@ fn task(value: &Value, index: usize) -> Result<(Task, Vec<TaskId>), String> {
         keys.iter()
             .filter_map(|key| map.get(*key).and_then(Value::as_str))
             .map(str::trim)
-            .find(|text| !text.is_empty())
+            .find(|text| !says_nothing(text))
             .map(str::to_owned)
     };
     let title = text(&["title", "name", "summary"]).unwrap_or_default();
@@ -155,6 +155,12 @@ fn task(value: &Value, index: usize) -> Result<(Task, Vec<TaskId>), String> {
         .map(|name| task_id(name, usize::MAX))
         .collect();
     Ok((task, needs))
+}
+
+/// Small models fill every field of a form: a word for "nothing" is not text for a worker.
+fn says_nothing(text: &str) -> bool {
+    let word = text.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    word.is_empty() || ["none", "null", "nil", "n/a", "na"].contains(&word.to_lowercase().as_str())
 }
 
 fn normal_glob(glob: &str) -> String {
@@ -275,6 +281,17 @@ mod tests {
         }));
         assert_eq!(plan.gate.files_modules, None);
         assert_eq!(plan.gate.independent_review, Some(true));
+    }
+
+    #[test]
+    fn a_word_for_nothing_is_no_narrower_form() {
+        for nothing in ["None", "null", "N/A", "-", "(none)", " none. "] {
+            let plan = plan(&json!({"tasks": [{"prompt": "Fix it.", "narrower": nothing}]}));
+            assert_eq!(plan.tasks[0].narrower, None, "{nothing:?}");
+        }
+        let plan =
+            plan(&json!({"tasks": [{"prompt": "Fix it.", "narrower": "None of it twice."}]}));
+        assert!(plan.tasks[0].narrower.is_some());
     }
 
     #[test]
