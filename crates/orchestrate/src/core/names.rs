@@ -4,12 +4,21 @@ use std::fmt::Write as _;
 
 use baton_protocol::TaskId;
 
+/// Names for runs that start in the same millisecond: 26 letters to the third power, by 1000.
+const PER_MILLI: u64 = 17;
+
 /// A run's name: its UTC start as `20261130-114703` and three letters against collisions.
+///
+/// Names sort by time, also within a second, as the last run is the last name: the three letters count
+/// milliseconds, with some chance in them for runs that start in the same one.
 pub(crate) fn run_id(rfc3339: &str, random: u64) -> String {
     let digits: String = rfc3339.chars().filter(char::is_ascii_digit).collect();
     let (date, rest) = digits.split_at(digits.len().min(8));
-    let time: String = rest.chars().take(6).collect();
-    format!("{date}-{time}-{}", letters(random, 3))
+    let (time, fraction) = rest.split_at(rest.len().min(6));
+    let millis: u64 = fraction.get(..3).and_then(|f| f.parse().ok()).unwrap_or(0);
+    let within = millis * PER_MILLI + random % PER_MILLI;
+    let suffix: String = letters(within, 3).chars().rev().collect();
+    format!("{date}-{time}-{suffix}")
 }
 
 /// Lower-case letters drawn from a number.
@@ -74,7 +83,10 @@ mod tests {
 
     #[test]
     fn a_run_is_named_after_its_start() {
-        assert_eq!(run_id("2026-11-30T11:47:03.123Z", 0), "20261130-114703-aaa");
+        assert_eq!(run_id("2026-11-30T11:47:03.000Z", 0), "20261130-114703-aaa");
+        let of = |millis: u32, random| run_id(&format!("2026-11-30T11:47:03.{millis:03}Z"), random);
+        assert!((0..999).all(|ms| of(ms, u64::MAX) < of(ms + 1, 0)));
+        assert_ne!(of(5, 1), of(5, 2));
         assert_eq!(letters(27, 3), "bba");
         assert!(TaskId::new(run_id("2026-11-30T11:47:03.123Z", 9_999)).is_ok());
     }
