@@ -84,7 +84,7 @@ class Run:
         subprocess.run(["git", "checkout", "-q", "."], cwd=repo, check=True)
         env = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": WORK, "LANG": "C.UTF-8",
                "OPENCODE_VLLM_BASE_URL": server.base, "BATON_LOCK_DIR": WORK + "/slots"}
-        argv = [BIN + "/worker-run", "--prompt", TASK, "--pack", "none", *([] if slot else ["--no-slot"]), *flags]
+        argv = [BIN + "/worker-run", "--mode", "tools", "--prompt", TASK, "--pack", "none", *([] if slot else ["--no-slot"]), *flags]
         before = len(server.records())
         urllib.request.urlopen(server.base + "/models").read()   # a mark on the server's clock
         pid = os.posix_spawn(argv[0], argv, env, file_actions=[
