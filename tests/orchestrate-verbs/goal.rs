@@ -70,7 +70,7 @@ fn a_goal_is_worked_on_until_a_look_finds_it_reached() {
 }
 
 #[test]
-fn three_rounds_without_progress_need_a_person() {
+fn o13_o14_three_rounds_without_progress_need_a_person_and_a_changed_tree_is_progress() {
     let stage = stage(3);
     stage.work("goal", "handoff completed 'thought about it'");
     let ended = stage.orchestrate(&["goal", OBJECTIVE]).code(3);
@@ -97,7 +97,7 @@ fn a_question_for_a_person_blocks_it() {
 }
 
 #[test]
-fn pause_resume_and_clear_do_what_they_say_and_no_more() {
+fn o15_pause_resume_and_clear_do_what_they_say_and_no_restart_changes_them() {
     let stage = stage(9);
     stage
         .orchestrate(&["goal"])

@@ -300,6 +300,38 @@ pub fn chats(sim: &Sim) -> Vec<Value> {
 }
 
 #[test]
+fn o23_a_task_past_its_limit_is_ended_and_leaves_no_request_behind() {
+    let mut task = task("a", "A", "Write a.txt.", &["a.txt"], &["test -f a.txt"]);
+    task["schema"] = json!("task/1");
+    task["limits"] = json!({"wall_ms": 2000, "queue_ms": 60_000});
+    let plan = json!({"schema": "plan/1", "goal": "a", "tasks": [task]});
+    let mut slow = rule("a", "Write a.txt.", &[write("a.txt", "x\n")]);
+    slow["step"][0]["wait"] = json!("600s");
+    let pipe = Pipe::new(&[("README.md", "x\n")], &[slow]);
+    let report = Run::tool("orchestrate", &pipe.home)
+        .args(["run", "--from", "-", "--review", "off"])
+        .cwd(pipe.path())
+        .server(&pipe.sim.base_url)
+        .stdin(plan.to_string())
+        .run()
+        .code(1)
+        .json();
+    assert_eq!(report["status"], "failed", "{report:#}");
+    assert_eq!(pipe.main(), ["start"]);
+    assert!(!chats(&pipe.sim).is_empty());
+    // The server needs a moment to notice who hung up.
+    crate::support::eventually(
+        "no request runs",
+        std::time::Duration::from_secs(60),
+        || {
+            let state = crate::support::get(&format!("{}/sim/state", pipe.sim.root()));
+            let state: Value = serde_json::from_str(&state).unwrap();
+            (state["running"] == 0 && state["waiting"] == 0).then_some(())
+        },
+    );
+}
+
+#[test]
 fn a_server_that_dies_in_the_middle_ends_the_run_honestly_and_a_resume_finishes_it() {
     let plan = json!({"direct": false, "tasks": [
         task("a", "A", "Write a.txt please.", &["a.txt"], &["test -f a.txt"]),

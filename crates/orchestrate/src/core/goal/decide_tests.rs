@@ -55,7 +55,7 @@ fn a_run_on_record_comes_before_a_new_one_whatever_the_counts_say() {
 }
 
 #[test]
-fn three_rounds_without_progress_need_a_person() {
+fn o13_o14_three_rounds_without_progress_need_a_person_and_a_changed_tree_is_progress() {
     let mut goal = under_way(Step::Work);
     for round in 1..=3 {
         after(
