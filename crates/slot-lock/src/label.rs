@@ -64,6 +64,12 @@ impl Bearer {
 }
 
 impl Label {
+    /// Whether the holder is a program that flags each request before it sends it.
+    pub(crate) fn will_flag(&self) -> bool {
+        let program = self.command.split_whitespace().next().unwrap_or_default();
+        program.rsplit('/').next() == Some("worker-run")
+    }
+
     /// The label of `bearer` for one acquisition.
     pub(crate) fn new(bearer: &Bearer, token: String, since: Timestamp) -> Self {
         Self {
@@ -152,6 +158,18 @@ mod tests {
             is_lease: false,
         };
         Label::new(&bearer, "t".into(), Timestamp::now())
+    }
+
+    #[test]
+    fn a_worker_that_has_not_begun_is_known_by_its_name() {
+        let of = |command: &str| Label {
+            command: command.into(),
+            ..label()
+        };
+        assert!(of("worker-run --task t.json").will_flag());
+        assert!(of("/usr/local/bin/worker-run").will_flag());
+        assert!(!of("opencode run worker-run").will_flag());
+        assert!(!of("").will_flag());
     }
 
     #[test]

@@ -31,10 +31,14 @@ pub(super) fn list(folder: &Folder, key: &Key) -> Result<Listing, StoreError> {
     listing.slots = record.slots;
     for slot in entries.slots.iter().copied() {
         if let Some(Claim::Held(file)) = look(folder, slot)? {
+            let label = file.as_ref().and_then(read_label);
+            // One that will flag its requests has sent none while there is no flag.
+            let not_yet = || label.as_ref().filter(|l| l.will_flag()).map(|_| false);
+            let in_flight = request_flag(folder, slot).or_else(not_yet);
             listing.held.push(HeldSlot {
                 slot,
-                label: file.as_ref().and_then(read_label),
-                in_flight: request_flag(folder, slot),
+                label,
+                in_flight,
             });
         }
     }
