@@ -132,3 +132,20 @@ fn q10_two_orchestrates_wait_for_a_foreign_client() {
     }
     assert_eq!(most_at_once(&chats(&pipe.sim), |c| !is_foreign(c)), 1);
 }
+
+#[test]
+fn q10_two_orchestrates_leave_a_foreign_client_its_slot() {
+    let pipe = pipe(2);
+    let other = repository(&[("README.md", "x\n")]);
+    let stream = foreign(&pipe.sim);
+    let is_foreign = |c: &Value| c["rule"] == "foreign";
+    eventually("the foreign request runs", LONG, || {
+        chats(&pipe.sim).iter().any(is_foreign).then_some(())
+    });
+    let mut both = [start(&pipe, pipe.path()), start(&pipe, other.path())];
+    for child in &mut both {
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+    assert_eq!(most_at_once(&chats(&pipe.sim), |c| !is_foreign(c)), 1);
+    drop(stream);
+}

@@ -4,40 +4,38 @@ use baton_protocol::Slots;
 
 use crate::store::{HeldSlot, Listing};
 
-/// What a server said of its slots, and when.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reading {
-    pub(crate) slots: Slots,
-    /// When, in milliseconds since boot.
-    pub(crate) at_ms: u64,
-}
-
-impl Reading {
-    /// How old it is.
-    pub(crate) const fn age_ms(&self, now_ms: u64) -> u64 {
-        now_ms.saturating_sub(self.at_ms)
-    }
-}
-
-/// Requests of others at the server: all it has, less those of our holders. None: it does not say.
-///
-/// A holder that flags its requests counts when its flag is up; one that does not flag counts as in
-/// flight. So a request that goes on at the server after its client is gone counts as foreign.
-/// `own` is the slot of the one who asks, who has sent nothing yet.
-pub(crate) fn foreign(reading: &Slots, listing: &Listing, own: Option<u32>) -> Option<u32> {
-    let busy = |held: &&HeldSlot| Some(held.slot) != own && held.in_flight != Some(false);
-    let ours = listing.held.iter().filter(busy).count();
+/// Requests of others at the server: all it has, less one for each of our `busy` slots. None: it does
+/// not say. A request that goes on at the server after its client is gone counts as foreign. `own` is
+/// the slot of the one who asks, who has sent nothing yet.
+pub(crate) fn foreign(reading: &Slots, busy: &[u32], own: Option<u32>) -> Option<u32> {
+    let ours = busy.iter().filter(|slot| Some(**slot) != own).count();
     let all = reading
         .in_flight?
         .saturating_add(reading.waiting.unwrap_or(0));
     Some(all.saturating_sub(u32::try_from(ours).unwrap_or(u32::MAX)))
 }
 
+/// The slots whose holders had a request in flight before and after the server was read.
+///
+/// A holder that flags its requests is busy when its flag is up; one that does not flag is taken for
+/// busy. One that began or ended in between may or may not be in the server's number: it is not
+/// counted, so that it hides nobody; the number is then too high for a moment, never too low.
+pub(crate) fn busy_all_along(before: &Listing, after: &Listing) -> Vec<u32> {
+    let is_busy = |held: &&HeldSlot| held.in_flight != Some(false);
+    let token = |held: &HeldSlot| held.label.as_ref().map(|l| l.token.clone());
+    let was_busy = |now: &&HeldSlot| {
+        let mut busy = before.held.iter().filter(is_busy);
+        busy.any(|then| then.slot == now.slot && token(then) == token(now))
+    };
+    let busy = after.held.iter().filter(is_busy).filter(was_busy);
+    busy.map(|held| held.slot).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use baton_protocol::{SignalSource, Slots};
 
-    use super::foreign;
+    use super::{busy_all_along, foreign};
     use crate::identity::Identity;
     use crate::key::Key;
     use crate::store::{HeldSlot, Listing};
@@ -67,48 +65,66 @@ mod tests {
         }
     }
 
+    /// What is foreign when nothing changed while the server was asked.
+    fn seen(reading: &Slots, listing: &Listing, own: Option<u32>) -> Option<u32> {
+        foreign(reading, &busy_all_along(listing, listing), own)
+    }
+
+    #[test]
+    fn who_begins_or_ends_while_the_server_is_asked_hides_nobody() {
+        let (up, down) = (listing(&[Some(true)]), listing(&[Some(false)]));
+        let all = |before, after| {
+            foreign(
+                &reading(Some(1), None),
+                &busy_all_along(before, after),
+                None,
+            )
+        };
+        assert_eq!(all(&up, &up), Some(0));
+        assert_eq!(all(&down, &up), Some(1));
+        assert_eq!(all(&up, &down), Some(1));
+        assert_eq!(all(&listing(&[]), &up), Some(1));
+    }
+
     #[test]
     fn what_our_holders_have_in_flight_is_not_foreign() {
         // Two in flight, one holder that does not flag: one is foreign.
         assert_eq!(
-            foreign(&reading(Some(2), None), &listing(&[None]), None),
+            seen(&reading(Some(2), None), &listing(&[None]), None),
             Some(1)
         );
         // A holder whose flag is down has nothing in flight: both are foreign.
         assert_eq!(
-            foreign(&reading(Some(2), None), &listing(&[Some(false)]), None),
+            seen(&reading(Some(2), None), &listing(&[Some(false)]), None),
             Some(2)
         );
         assert_eq!(
-            foreign(&reading(Some(2), None), &listing(&[Some(true)]), None),
+            seen(&reading(Some(2), None), &listing(&[Some(true)]), None),
             Some(1)
         );
         // Ours has sent nothing yet.
         assert_eq!(
-            foreign(&reading(Some(1), None), &listing(&[None]), Some(0)),
+            seen(&reading(Some(1), None), &listing(&[None]), Some(0)),
             Some(1)
         );
         // More holders than requests: nothing is foreign, and nothing is gained.
         assert_eq!(
-            foreign(&reading(Some(0), None), &listing(&[None, None]), None),
+            seen(&reading(Some(0), None), &listing(&[None, None]), None),
             Some(0)
         );
     }
 
     #[test]
     fn q05_a_request_that_outlives_its_client_is_foreign() {
-        assert_eq!(
-            foreign(&reading(Some(1), None), &listing(&[]), None),
-            Some(1)
-        );
+        assert_eq!(seen(&reading(Some(1), None), &listing(&[]), None), Some(1));
     }
 
     #[test]
     fn the_servers_own_queue_counts_and_silence_is_unknown() {
         assert_eq!(
-            foreign(&reading(Some(1), Some(3)), &listing(&[]), None),
+            seen(&reading(Some(1), Some(3)), &listing(&[]), None),
             Some(4)
         );
-        assert_eq!(foreign(&reading(None, Some(3)), &listing(&[]), None), None);
+        assert_eq!(seen(&reading(None, Some(3)), &listing(&[]), None), None);
     }
 }

@@ -7,7 +7,7 @@ use baton_cli::Failure;
 use crate::answer::all_in_the_way;
 use crate::candidate::Candidate;
 use crate::clock::boot_ms;
-use crate::load::{Reading, foreign};
+use crate::load::{busy_all_along, foreign};
 use crate::session::Session;
 use crate::store::{Ask, Attempt, Held, Listing, Waited};
 
@@ -136,27 +136,34 @@ impl Session<'_> {
             return 0;
         };
         let now = boot_ms();
-        let is_fresh = |read_at: u64| now.saturating_sub(read_at) <= fresh_ms;
-        if !offer.offered[at].read_at_ms.is_some_and(is_fresh)
-            && let Err(reason) = offer.refresh(at)
-        {
-            self.output.detail(&reason);
-            return 0;
+        let key = &candidate.want.key;
+        let one = &offer.offered[at];
+        let is_fresh = one
+            .read_at_ms
+            .is_some_and(|read_at| now.saturating_sub(read_at) <= fresh_ms);
+        if !is_fresh || one.busy.is_none() {
+            // What of ours began or ended while the server was asked must hide nobody.
+            let Ok(before) = self.store.list(key) else {
+                return 0;
+            };
+            if (!is_fresh || !before.held.is_empty())
+                && let Err(reason) = offer.refresh(at)
+            {
+                self.output.detail(&reason);
+                return 0;
+            }
+            let Ok(after) = self.store.list(key) else {
+                return 0;
+            };
+            offer.offered[at].busy = Some(busy_all_along(&before, &after));
         }
         let one = &offer.offered[at];
-        let reading = Reading {
-            slots: one.provider.slots.clone(),
-            at_ms: one.read_at_ms.unwrap_or(now),
-        };
-        let Ok(listing) = self.store.list(&candidate.want.key) else {
-            return 0;
-        };
-        let foreign = foreign(&reading.slots, &listing, own);
+        let age_ms = boot_ms().saturating_sub(one.read_at_ms.unwrap_or(now));
+        let foreign = foreign(&one.provider.slots, one.busy.as_deref().unwrap_or(&[]), own);
         if let Some(foreign) = foreign.filter(|n| *n > 0) {
             self.output.detail(&format!(
                 "{}: the server works on {foreign} requests of others, as of {} ms ago",
-                candidate.want.key,
-                reading.age_ms(boot_ms())
+                candidate.want.key, age_ms
             ));
         }
         foreign.unwrap_or(0)

@@ -22,6 +22,8 @@ pub(crate) struct Offered {
     pub(crate) provider: Provider,
     /// When its numbers were read, in milliseconds since boot; none: nobody knows.
     pub(crate) read_at_ms: Option<u64>,
+    /// The slots whose holders had a request in flight all through that reading; none: nobody looked.
+    pub(crate) busy: Option<Vec<u32>>,
 }
 
 /// What is on offer.
@@ -79,6 +81,7 @@ impl Offer {
         let fresh = ask(&one.provider.base_url)?;
         one.provider = merged(&one.provider, fresh, required);
         one.read_at_ms = Some(boot_ms());
+        one.busy = None;
         Ok(())
     }
 
@@ -94,6 +97,7 @@ fn undated(providers: Vec<Provider>) -> Vec<Offered> {
     let undated = |provider| Offered {
         provider,
         read_at_ms: None,
+        busy: None,
     };
     providers.into_iter().map(undated).collect()
 }
