@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Request;
-use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+
+use crate::net::tls;
 
 /// No answer of such a service is larger.
 const LARGEST_ANSWER: u64 = 16 << 20;
@@ -176,20 +178,7 @@ fn tls_config(tls: &JsonTls) -> Result<TlsConfig, String> {
 }
 
 fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, String> {
-    let pem = read(file)?;
-    let certificates: Vec<_> = parse_pem(&pem)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        })
-        .collect();
-    if certificates.is_empty() {
-        return Err(format!(
-            "{} holds no certificate (PEM: -----BEGIN CERTIFICATE-----)",
-            file.display()
-        ));
-    }
-    Ok(certificates)
+    tls::certificates(file, &file.display().to_string())
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {

@@ -46,15 +46,7 @@ impl Repo {
     /// the one checked out, its uncommitted changes as well. Nothing is ever fetched.
     pub fn materialise(&self, tree: &str, folder: &Path) -> Result<Borrowed, RepoError> {
         let tree = self.tree(tree)?;
-        let mut borrowed = Borrowed {
-            folders: self.object_folders(),
-            ..Borrowed::default()
-        };
-        self.make(
-            folder,
-            &borrowed.folders,
-            &self.common_dir().join("shallow"),
-        )?;
+        let mut borrowed = self.begin(folder)?;
         let mut commit = self.there(
             folder,
             ["commit-tree", "-m", "the tree under test", tree.as_str()],
@@ -136,15 +128,7 @@ impl Repo {
         } else {
             self.tree(commit.as_str())?
         };
-        let mut borrowed = Borrowed {
-            folders: self.object_folders(),
-            ..Borrowed::default()
-        };
-        self.make(
-            folder,
-            &borrowed.folders,
-            &self.common_dir().join("shallow"),
-        )?;
+        let mut borrowed = self.begin(folder)?;
         self.there(folder, ["reset", "--quiet", "--hard", commit.as_str()])
             .ok()?;
         if self.tree(commit.as_str())? != tree {
@@ -192,6 +176,17 @@ impl Repo {
         std::iter::once(self.common_dir().join("objects"))
             .chain(private)
             .collect()
+    }
+
+    /// An empty repository in `folder` that reads this one's objects.
+    fn begin(&self, folder: &Path) -> Result<Borrowed, RepoError> {
+        let borrowed = Borrowed {
+            folders: self.object_folders(),
+            ..Borrowed::default()
+        };
+        let shallow = self.common_dir().join("shallow");
+        self.make(folder, &borrowed.folders, &shallow)?;
+        Ok(borrowed)
     }
 
     /// An empty repository that reads its objects elsewhere.

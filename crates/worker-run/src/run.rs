@@ -314,7 +314,8 @@ fn dry_run(job: &Job, repo: &Repo, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Yes)
 }
 
-fn word(status: HandoffStatus) -> String {
+/// A status in words.
+pub(crate) fn word(status: HandoffStatus) -> String {
     serde_json::to_value(status)
         .ok()
         .and_then(|v| v.as_str().map(|s| s.replace('_', " ")))

@@ -5,7 +5,7 @@ mod exchange;
 mod failure;
 mod proxy;
 mod resolver;
-mod tls;
+pub(crate) mod tls;
 
 pub use endpoint::Endpoint;
 pub(crate) use exchange::{Exchange, Head, Order, Piece, Wire};

@@ -14,15 +14,18 @@ pub(super) fn config(endpoint: &Endpoint) -> Result<TlsConfig, String> {
         .clone()
         .or_else(|| std::env::var_os("SSL_CERT_FILE").map(PathBuf::from));
     let builder = match file {
-        Some(file) => builder.root_certs(authorities(&file)?),
+        Some(file) => {
+            let name = format!("the CA file {}", file.display());
+            builder.root_certs(RootCerts::from(certificates(&file, &name)?))
+        }
         None => builder,
     };
     Ok(builder.build())
 }
 
-fn authorities(file: &Path) -> Result<RootCerts, String> {
-    let pem = std::fs::read(file)
-        .map_err(|e| format!("cannot read the CA file {}: {e}", file.display()))?;
+/// The certificates in a file of PEM blocks; `name` is what errors call the file.
+pub(crate) fn certificates(file: &Path, name: &str) -> Result<Vec<Certificate<'static>>, String> {
+    let pem = std::fs::read(file).map_err(|e| format!("cannot read {name}: {e}"))?;
     let certificates: Vec<Certificate<'static>> = parse_pem(&pem)
         .filter_map(|item| match item {
             Ok(PemItem::Certificate(certificate)) => Some(certificate),
@@ -31,9 +34,8 @@ fn authorities(file: &Path) -> Result<RootCerts, String> {
         .collect();
     if certificates.is_empty() {
         return Err(format!(
-            "the CA file {} holds no certificate (PEM: -----BEGIN CERTIFICATE-----)",
-            file.display()
+            "{name} holds no certificate (PEM: -----BEGIN CERTIFICATE-----)"
         ));
     }
-    Ok(RootCerts::from(certificates))
+    Ok(certificates)
 }

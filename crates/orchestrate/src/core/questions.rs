@@ -23,7 +23,7 @@ pub(crate) struct Facts {
 }
 
 /// A read-only task: it owns no file.
-fn reading(id: TaskId, role: &str, title: &str, prompt: String) -> Task {
+pub(crate) fn reading(id: TaskId, role: &str, title: &str, prompt: String) -> Task {
     let mut task = Task::new(id, prompt);
     role.clone_into(&mut task.role);
     title.clone_into(&mut task.title);

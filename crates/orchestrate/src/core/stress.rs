@@ -3,8 +3,10 @@
 
 use std::fmt::Write as _;
 
-use baton_protocol::{Limits, Scope, Task, TaskId};
+use baton_protocol::{Task, TaskId};
 use serde_json::{Value, json};
+
+use super::questions;
 
 /// The four angles.
 pub(crate) const ANGLES: [(&str, &str); 4] = [
@@ -33,21 +35,11 @@ pub(crate) const ANGLES: [(&str, &str); 4] = [
 fn reading(
     id: &str,
     role: &str,
-    title: String,
+    title: &str,
     prompt: String,
     schema: Value,
 ) -> Result<Task, String> {
-    let mut task = Task::new(TaskId::new(id)?, prompt);
-    role.clone_into(&mut task.role);
-    task.title = title;
-    task.scope = Some(Scope {
-        write: Some(Vec::new()),
-        read: None,
-    });
-    task.limits = Limits {
-        steps: Some(24),
-        ..Limits::default()
-    };
+    let mut task = questions::reading(TaskId::new(id)?, role, title, prompt);
     task.result_schema = Some(schema);
     Ok(task)
 }
@@ -86,13 +78,7 @@ pub(crate) fn draft(goal: &str, role: &str) -> Result<Task, String> {
         "Draft a written plan for this goal in this repository. You only read; you change \
          nothing.\n\nGoal:\n{goal}\n\n{FORM}"
     );
-    reading(
-        "draft",
-        role,
-        "Draft the plan".into(),
-        prompt,
-        plan_schema(),
-    )
+    reading("draft", role, "Draft the plan", prompt, plan_schema())
 }
 
 /// The tasks that criticise a draft, one an angle.
@@ -112,7 +98,7 @@ pub(crate) fn critiques(goal: &str, draft: &str, role: &str) -> Result<Vec<Task>
         reading(
             &format!("critique-{angle}"),
             role,
-            format!("Criticise: {angle}"),
+            &format!("Criticise: {angle}"),
             prompt,
             schema,
         )
@@ -157,13 +143,7 @@ pub(crate) fn finalise(
     } else {
         "final-2"
     };
-    reading(
-        id,
-        role,
-        "Write the final plan".into(),
-        prompt,
-        plan_schema(),
-    )
+    reading(id, role, "Write the final plan", prompt, plan_schema())
 }
 
 /// The objections of an answer; none when it is no answer.

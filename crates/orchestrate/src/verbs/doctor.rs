@@ -1,7 +1,6 @@
 //! `orchestrate doctor`.
 
 use baton_cli::{Environment, Failure, Output, config};
-use baton_process::Cancel;
 use baton_protocol::Exit;
 use baton_repo::Repo;
 use serde_json::json;
@@ -10,10 +9,11 @@ use crate::core::doctor::{self as report, Check, Level};
 use crate::shell::doctor::{self as look, machine, opencode, places, programs};
 use crate::shell::preflight;
 
+use super::place;
+
 /// Looks at everything a run needs. Only what makes work impossible fails the report.
 pub(crate) fn doctor(output: &Output) -> Result<Exit, Failure> {
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let here = std::env::current_dir()
         .map_err(|e| Failure::usage(format!("the working directory cannot be read: {e}")))?;
     let env = Environment::from_process();

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use baton_cli::{Failure, Output, config, input};
-use baton_process::Cancel;
 use baton_protocol::Exit;
 use baton_repo::Repo;
 use serde_json::{Value, json};
@@ -17,8 +16,7 @@ use super::{place, pull_request};
 
 /// Answers the question, or creates what was asked for.
 pub(crate) fn github(cli: &Github, output: &Output) -> Result<Exit, Failure> {
-    let cancel = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let cancel = place::signals()?;
     let repo = place::repository()?;
     let (loaded, env) = place::configuration(&repo)?;
     output.keep_out(loaded.redactor(&env));

@@ -21,11 +21,7 @@ pub(crate) const LOOP: &str = "goal";
 pub(crate) fn goal(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     let repo = place::repository()?;
     let (loaded, _) = place::configuration(&repo)?;
-    if !loaded.config.commands.goal {
-        return Err(Failure::config(
-            "`goal` is switched off by [commands] goal = false",
-        ));
-    }
+    place::switched_on("goal", loaded.config.commands.goal)?;
     let layout = Layout::new(repo.root());
     let store = GoalStore::new(&layout, repo.common_dir());
     match &cli.action {

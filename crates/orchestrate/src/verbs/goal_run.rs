@@ -2,7 +2,6 @@
 //! stored, so that a loop that was killed goes on as if it had not been.
 
 use baton_cli::{Failure, Output};
-use baton_process::Cancel;
 use baton_protocol::{ErrorKind, Exit, RunStatus};
 
 use crate::core::goal::decide::{self, Bounds, Next, RunEnd};
@@ -43,8 +42,7 @@ pub(crate) fn run(detach: bool, detached: bool, output: &Output) -> Result<Exit,
     if detached {
         detached::leave_the_terminal();
     }
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let (loaded, env) = place::configuration(&repo)?;
     for note in &loaded.notes {
         output.note(note);

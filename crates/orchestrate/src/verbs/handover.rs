@@ -22,8 +22,7 @@ use super::{place, plans};
 
 /// Prints the brief.
 pub(crate) fn handover(cli: &Handover, output: &Output) -> Result<Exit, Failure> {
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let repo = place::repository()?;
     // A brief is needed most when something is broken, so a broken configuration does not stop it.
     let loaded = place::configuration(&repo);
@@ -31,12 +30,8 @@ pub(crate) fn handover(cli: &Handover, output: &Output) -> Result<Exit, Failure>
         Ok((loaded, env)) => (loaded.redactor(env), loaded.config.github.enabled),
         Err(_) => (baton_cli::Redactor::default(), false),
     };
-    if let Ok((loaded, _)) = &loaded
-        && !loaded.config.commands.handover
-    {
-        return Err(Failure::config(
-            "`handover` is switched off by [commands] handover = false",
-        ));
+    if let Ok((loaded, _)) = &loaded {
+        place::switched_on("handover", loaded.config.commands.handover)?;
     }
     let layout = Layout::new(repo.root());
     let focus = cli.focus.join(" ");

@@ -1,6 +1,7 @@
 //! Where we are: the repository, its runs, the configuration.
 
 use baton_cli::{Environment, Failure, config};
+use baton_process::Cancel;
 use baton_repo::Repo;
 
 use crate::shell::layout::Layout;
@@ -16,6 +17,21 @@ pub(crate) fn repository() -> Result<Repo, Failure> {
         }
         e => git_failure(&e),
     })
+}
+
+/// What a signal ends; installed before anything is started.
+pub(crate) fn signals() -> Result<Cancel, Failure> {
+    Cancel::install().map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))
+}
+
+/// Refuses a verb that the configuration switches off.
+pub(crate) fn switched_on(verb: &str, is_on: bool) -> Result<(), Failure> {
+    if is_on {
+        return Ok(());
+    }
+    Err(Failure::config(format!(
+        "`{verb}` is switched off by [commands] {verb} = false"
+    )))
 }
 
 /// The configuration for this repository.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use baton_cli::{Failure, Output};
-use baton_process::Cancel;
 use baton_protocol::{Exit, RunStatus};
 
 use crate::cli::Resume;
@@ -21,8 +20,7 @@ use super::{ending, place};
 
 /// Goes on with a run from its journal.
 pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let repo = place::repository()?;
     let (loaded, env) = place::configuration(&repo)?;
     let layout = Layout::new(repo.root());

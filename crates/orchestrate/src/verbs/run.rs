@@ -26,18 +26,13 @@ use super::{ending, github, place, pull_request};
 
 /// Works on a goal.
 pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let repo = place::repository()?;
     let (loaded, env) = place::configuration(&repo)?;
     for note in &loaded.notes {
         output.note(note);
     }
-    if !loaded.config.commands.run {
-        return Err(Failure::config(
-            "`run` is switched off by [commands] run = false",
-        ));
-    }
+    place::switched_on("run", loaded.config.commands.run)?;
     preflight::configuration(&loaded.config)?;
     let mut given = cli.from.as_deref().map(plan_file).transpose()?;
     github::allowed_for(cli, &loaded.config.github)?;

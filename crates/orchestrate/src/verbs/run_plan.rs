@@ -1,7 +1,6 @@
 //! `orchestrate run-plan`: works through a written plan, and keeps its ticks and its status true.
 
 use baton_cli::{Failure, Output};
-use baton_process::Cancel;
 use baton_protocol::{Exit, Plan, RunStatus};
 
 use crate::cli_verbs::RunPlan;
@@ -27,18 +26,13 @@ const IN_PROGRESS: &str = "in progress";
 
 /// Works through a plan, from where it stands.
 pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> {
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let repo = place::repository()?;
     let (loaded, env) = place::configuration(&repo)?;
     for note in &loaded.notes {
         output.note(note);
     }
-    if !loaded.config.commands.run_plan {
-        return Err(Failure::config(
-            "`run-plan` is switched off by [commands] run-plan = false",
-        ));
-    }
+    place::switched_on("run-plan", loaded.config.commands.run_plan)?;
     preflight::configuration(&loaded.config)?;
     let mut desk = Desk::new(&repo, loaded, env, signals, output);
     desk.wait = cli.wait;

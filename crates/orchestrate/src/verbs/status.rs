@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use baton_cli::{Failure, Format, Output};
-use baton_process::Cancel;
 use baton_protocol::{
     Exit, RunState, RunStatus, SchemaTag, Status, StatusGoal, StatusRun, StatusTask, TaskState,
     Timestamp,
@@ -45,8 +44,7 @@ pub(crate) fn status(cli: &cli::Status, output: &Output) -> Result<Exit, Failure
         output.document(&status, || status_text::render(&status))?;
         return Ok(Exit::Yes);
     }
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let redraws = output.format() == Format::Text && std::io::stdout().is_terminal();
     let mut shown = None;
     loop {

@@ -1,7 +1,6 @@
 //! What the verbs that keep behaviour share: the desk, the plan of one round, and the end.
 
 use baton_cli::{Failure, Output};
-use baton_process::Cancel;
 use baton_protocol::{Exit, Scope, Task, TaskId, VerifyCommand};
 
 use crate::core::goal::prompts::reading_plan;
@@ -20,18 +19,13 @@ pub(crate) fn desk<'a>(
     wanted: fn(&baton_cli::config::CommandsConfig) -> bool,
     clean: bool,
 ) -> Result<Desk<'a>, Failure> {
-    let signals = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let signals = place::signals()?;
     let repo = place::repository()?;
     let (loaded, env) = place::configuration(&repo)?;
     for note in &loaded.notes {
         output.note(note);
     }
-    if !wanted(&loaded.config.commands) {
-        return Err(Failure::config(format!(
-            "`{verb}` is switched off by [commands] {verb} = false"
-        )));
-    }
+    place::switched_on(verb, wanted(&loaded.config.commands))?;
     preflight::configuration(&loaded.config)?;
     preflight::target(&repo)?;
     preflight::clean(&repo, !clean)?;

@@ -20,8 +20,7 @@ use super::{place, pull_request};
 
 /// Does what is asked.
 pub(crate) fn worktree(cli: &WorktreeArgs, output: &Output) -> Result<Exit, Failure> {
-    let cancel = Cancel::install()
-        .map_err(|e| Failure::internal(format!("cannot watch for signals: {e}")))?;
+    let cancel = place::signals()?;
     let here = place::repository()?;
     let site = Site::find(here)?;
     let mut exit = Exit::Yes;

@@ -19,6 +19,7 @@ use crate::cli::{CheckEvery, ModeFlag, ReplayFlags};
 use crate::harness::budget::Bounds;
 use crate::place::{needs_slot, reexec_under_slot_lock};
 use crate::provider::{Provider, choose};
+use crate::run::word;
 use crate::session::{Events, Job, Ledger, Pack, Session, handoff, look};
 use crate::tools::shell::Shell;
 use crate::tools::worktree::WorkTree;
@@ -256,13 +257,6 @@ fn tell(
         return Ok(crate::session::End::new(replayed.status, "").exit_code());
     }
     Ok(Exit::Yes)
-}
-
-fn word(status: HandoffStatus) -> String {
-    serde_json::to_value(status)
-        .ok()
-        .and_then(|v| v.as_str().map(|s| s.replace('_', " ")))
-        .unwrap_or_default()
 }
 
 fn text(document: &Value, replayed: &Handoff) -> String {

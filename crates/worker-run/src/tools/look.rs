@@ -74,15 +74,8 @@ pub(crate) fn list(
     folder: &str,
     pattern: Option<&str>,
 ) -> Result<String, String> {
-    let matcher = pattern
-        .filter(|glob| !glob.trim().is_empty())
-        .map(glob)
-        .transpose()?;
-    let prefix = if folder == "." {
-        String::new()
-    } else {
-        format!("{folder}/")
-    };
+    let matcher = wanted(pattern)?;
+    let prefix = prefix(folder);
     let found: Vec<&String> = known
         .iter()
         .filter(|path| *path == folder || path.starts_with(&prefix))
@@ -127,16 +120,8 @@ pub(crate) fn search(
             .line_terminator(Some(b'\n'))
             .build(pattern)
     };
-    // Models that fill every parameter give an empty text for none.
-    let only = files
-        .filter(|glob| !glob.trim().is_empty())
-        .map(glob)
-        .transpose()?;
-    let prefix = if folder == "." {
-        String::new()
-    } else {
-        format!("{folder}/")
-    };
+    let only = wanted(files)?;
+    let prefix = prefix(folder);
     let files: Vec<&String> = known
         .iter()
         .filter(|path| *path == folder || path.starts_with(&prefix))
@@ -202,6 +187,23 @@ fn matches(root: &Path, files: &[&String], matcher: &RegexMatcher) -> (Vec<Strin
         let _ = searcher.search_path(matcher, &file, sink);
     }
     (hits, total)
+}
+
+/// What the paths below a folder begin with.
+fn prefix(folder: &str) -> String {
+    if folder == "." {
+        String::new()
+    } else {
+        format!("{folder}/")
+    }
+}
+
+/// The glob that was given; models that fill every parameter give an empty text for none.
+fn wanted(pattern: Option<&str>) -> Result<Option<GlobMatcher>, String> {
+    pattern
+        .filter(|glob| !glob.trim().is_empty())
+        .map(glob)
+        .transpose()
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher, String> {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use baton_protocol::{Gate, Limits, Plan, SchemaTag, Scope, Task, TaskId};
+use baton_protocol::{Gate, Plan, SchemaTag, Task, TaskId};
 use serde_json::json;
 
 use super::Goal;
+use crate::core::questions;
 
 /// What is known besides the goal itself.
 #[derive(Debug, Clone, Default)]
@@ -69,17 +70,7 @@ pub(crate) fn assess(goal: &Goal, facts: &Facts, role: &str) -> Result<Plan, Str
          - `question`: only what a person alone can decide and without which nothing can go on; else null.\n",
     );
     let id = TaskId::new(ASSESS)?;
-    let mut task = Task::new(id, prompt);
-    role.clone_into(&mut task.role);
-    task.title = "Look whether the goal is reached".into();
-    task.scope = Some(Scope {
-        write: Some(Vec::new()),
-        read: None,
-    });
-    task.limits = Limits {
-        steps: Some(24),
-        ..Limits::default()
-    };
+    let mut task = questions::reading(id, role, "Look whether the goal is reached", prompt);
     task.result_schema = Some(json!({
         "type": "object",
         "required": ["done", "reason", "missing", "question"],
