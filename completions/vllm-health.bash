@@ -23,12 +23,16 @@ _vllm__health() {
 
     case "${cmd}" in
         vllm__health)
-            opts="-v -q -h -V --model --min-context --all --any --wait --probe --watch --samples --interval --timeout --kind --slots --cacert --insecure --config --json --text --verbose --quiet --schema --help --version"
+            opts="-v -q -h -V --base-url --model --min-context --all --any --wait --probe --watch --samples --interval --timeout --kind --slots --cacert --insecure --config --json --text --verbose --quiet --schema --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --base-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -1,3 +1,4 @@
+complete -c vllm-health -l base-url -d 'The same as URL, in worker-run\'s spelling' -r
 complete -c vllm-health -l model -d 'The model that must be served, by its exact name or an alias' -r
 complete -c vllm-health -l min-context -d 'The context one request must be able to use, in tokens (16k = 16,000)' -r
 complete -c vllm-health -l wait -d 'Wait until ready, at most this long (10m when no limit is given)' -r

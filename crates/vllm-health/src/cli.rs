@@ -34,6 +34,10 @@ pub(crate) struct Cli {
     #[arg(value_name = "URL")]
     pub(crate) targets: Vec<String>,
 
+    /// The same as URL, in worker-run's spelling.
+    #[arg(long = "base-url", value_name = "URL", hide = true)]
+    pub(crate) base_urls: Vec<String>,
+
     /// The model that must be served, by its exact name or an alias.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,

@@ -110,6 +110,9 @@ fn by_routes(answers: &Answers, props: Option<&Value>) -> Option<ServerKind> {
     if has("/health/readiness", "litellm_version") {
         return Some(ServerKind::LiteLlm);
     }
+    if has("/health", "slots_processing") {
+        return Some(ServerKind::LlamaCpp);
+    }
     if has("/running", "running") {
         return Some(ServerKind::LlamaSwap);
     }
@@ -139,7 +142,8 @@ fn by_errors(answers: &Answers) -> Option<ServerKind> {
     for (_, answer) in answers.iter() {
         let Ok(reply) = &answer.result else { continue };
         let text = reply.text();
-        if reply.status == 503 && text.contains("Loading model") {
+        let llama = text.contains("Loading model") || text.contains("no slot available");
+        if reply.status == 503 && llama {
             return Some(ServerKind::LlamaCpp);
         }
         if text.contains("Unexpected endpoint or method") {

@@ -203,6 +203,16 @@ fn state(finding: &Finding, answers: &Answers) -> (ServerState, String) {
         let reason = "no model is loaded (yet): the model list is empty";
         return (ServerState::Loading, reason.to_owned());
     }
+    // Without the list nothing can be sent, as no name of a model is known.
+    if finding.models.is_empty()
+        && let Some(error) = list_error(answers, finding.kind).filter(|e| e.kind == "http")
+    {
+        let message = error.message;
+        return (
+            ServerState::Unknown,
+            format!("{because}, but {message}; --probe settles it"),
+        );
+    }
     let slots = &finding.slots;
     let (Some(total), Some(in_flight)) = (slots.total, slots.in_flight) else {
         let mute = ["/slots", "/metrics", "/props"]
@@ -237,7 +247,10 @@ fn state(finding: &Finding, answers: &Answers) -> (ServerState, String) {
     if in_flight >= total {
         return (
             ServerState::Saturated,
-            format!("{in_flight} running on {total} slots{assumed}, none waiting"),
+            format!(
+                "{in_flight} running on {total} slot{}{assumed}, none waiting",
+                if total == 1 { "" } else { "s" }
+            ),
         );
     }
     let left = total - in_flight;

@@ -1151,3 +1151,76 @@ fn r36_a_shared_pool_is_seen_without_slots_too() {
     assert_eq!(provider.models[0].pool_tokens, Some(4096));
     assert_eq!(provider.models[0].other["pool_may_be_shared"], true);
 }
+
+#[test]
+fn a_gateway_before_a_server_that_is_not_up_is_no_api_and_no_failure() {
+    let behind = |status: u16, body: &str| {
+        of(&[
+            ("/health", status, body),
+            ("/v1/models", status, body),
+            // It passes two paths on and has an answer of its own for the others.
+            ("/metrics", 404, "not found"),
+        ])
+    };
+    for (status, body) in [
+        (502, "<html><h1>502 Bad Gateway</h1><hr>nginx</html>"),
+        (502, "Bad Gateway"),
+        (502, ""),
+        (504, r#"{"message":"Endpoint request timed out"}"#),
+        (503, "no available server"),
+        (
+            503,
+            "upstream connect error or disconnect/reset before headers",
+        ),
+        (521, "error code: 521"),
+    ] {
+        let provider = behind(status, body);
+        assert_eq!(
+            provider.state,
+            ServerState::Unreachable,
+            "{status} {body}: {}",
+            provider.state_reason
+        );
+        assert!(provider.state_reason.contains("not up yet"));
+    }
+    // The server's own 503 says something about the server.
+    assert_eq!(behind(503, LOADING).state, ServerState::Loading);
+}
+
+#[test]
+fn slots_that_old_llama_servers_count_in_health_are_read() {
+    let body = r#"{"status":"no slot available","slots_idle":0,"slots_processing":2}"#;
+    for status in [200, 503] {
+        let provider = of(&[
+            ("/health", status, body),
+            ("/v1/models", 200, r#"{"data":[{"id":"m"}]}"#),
+        ]);
+        assert_eq!(
+            (provider.server.kind, provider.state, provider.slots.free),
+            (ServerKind::LlamaCpp, ServerState::Saturated, Some(0)),
+            "{status}"
+        );
+    }
+    let body = r#"{"status":"ok","slots_idle":1,"slots_processing":1}"#;
+    let provider = of(&[
+        ("/health", 200, body),
+        ("/v1/models", 200, r#"{"data":[{"id":"m"}]}"#),
+    ]);
+    assert_eq!(
+        (provider.state, provider.slots.free),
+        (ServerState::Busy, Some(1))
+    );
+}
+
+#[test]
+fn r22_a_list_that_cannot_be_read_leaves_readiness_open_and_is_said() {
+    let provider = of(&[("/health", 200, "OK"), ("/v1/models", 500, "oops")]);
+    assert_eq!(provider.state, ServerState::Unknown);
+    assert!(
+        provider
+            .state_reason
+            .contains("GET /v1/models answers 500: oops"),
+        "{}",
+        provider.state_reason
+    );
+}

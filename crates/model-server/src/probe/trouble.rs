@@ -67,31 +67,54 @@ fn no_reply(answers: &Answers) -> Option<Trouble> {
     Some(Trouble::new(state, kind, first.message.clone()))
 }
 
-/// A gateway or proxy says that the server behind it is not there.
+/// A gateway or proxy says that the server behind it is not there. The two routes that decide count:
+/// a gateway that passes only some paths on has a 404 of its own for the others.
 fn gateway(answers: &Answers) -> Option<Trouble> {
-    let replies: Vec<(&str, &Reply)> = replies(answers).collect();
-    let all_gateway = replies
-        .iter()
-        .all(|(_, r)| matches!(r.status, 502..=504) && (r.is_html() || !r.proxy.is_empty()));
-    if !all_gateway {
+    let decisive: Vec<(&str, &Reply)> = ["/health", "/v1/models"]
+        .into_iter()
+        .filter_map(|route| Some((route, answers.reply(route)?)))
+        .collect();
+    if !decisive.iter().all(|(_, reply)| is_gateway(reply)) {
         return None;
     }
-    let (route, reply) = replies.first()?;
+    let (route, reply) = decisive.first()?;
     let proxy = if reply.proxy.is_empty() {
         "a gateway".to_owned()
     } else {
         format!("a proxy ({})", reply.proxy)
     };
+    let page = head(&reply.text());
+    let page = if page.is_empty() {
+        String::new()
+    } else {
+        format!("; its answer begins: {page}")
+    };
     Some(Trouble::new(
         ServerState::Unreachable,
         "gateway",
         format!(
-            "{proxy} answers {} for {route} in place of the server: check the proxy settings \
-             (NO_PROXY) and the server; its page begins: {}",
+            "{proxy} answers {} for {route} in place of the server, which is down or not up yet: \
+             check the server and the proxy settings (NO_PROXY){page}",
             reply.status,
-            head(&reply.text())
         ),
     ))
+}
+
+/// Whether this comes from something in front of the server: no model server answers 502 or 504,
+/// nor what a content network adds to them; a 503 may be the server's own.
+fn is_gateway(reply: &Reply) -> bool {
+    match reply.status {
+        502 | 504 | 520..=526 => true,
+        503 => {
+            let text = reply.text().to_lowercase();
+            reply.is_html()
+                || !reply.proxy.is_empty()
+                || ["upstream", "no available server", "no healthy"]
+                    .iter()
+                    .any(|words| text.contains(words))
+        }
+        _ => false,
+    }
 }
 
 fn key(answers: &Answers) -> Option<Trouble> {

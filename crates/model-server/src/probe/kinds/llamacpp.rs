@@ -48,6 +48,11 @@ pub(super) fn read_single(answers: &Answers) -> Finding {
         .map(|model| with_share(model, state, props.as_ref(), list.as_ref()))
         .collect();
     finding.slots = slots(props.as_ref(), list.as_ref(), &metrics);
+    if finding.slots.in_flight.is_none()
+        && let Some(slots) = slots_in_health(answers)
+    {
+        finding.slots = slots;
+    }
     finding.progress = progress(&metrics, list.as_ref());
     finding.is_reading = list.as_ref().is_some_and(|l| l.is_reading);
     measured(&mut finding, &metrics);
@@ -176,6 +181,14 @@ fn is_busy(slot: &Value) -> Option<bool> {
         (None, Some(state)) => state.as_i64().map(|state| state != 0),
         _ => None,
     }
+}
+
+/// The slots that `/health` of servers before 2025 counts, whatever its status.
+fn slots_in_health(answers: &Answers) -> Option<Slots> {
+    let body = answers.reply("/health")?.json()?;
+    let count = |name: &str| number(body.get(name)?).and_then(|n| u32::try_from(n).ok());
+    let (idle, busy) = (count("slots_idle")?, count("slots_processing")?);
+    Some(exact_slots(idle.checked_add(busy)?, Some(busy), None))
 }
 
 fn slots(props: Option<&Value>, list: Option<&SlotList>, metrics: &Metrics) -> Slots {

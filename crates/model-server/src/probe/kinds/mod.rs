@@ -111,6 +111,7 @@ pub(crate) fn health(answers: &Answers) -> Health {
         let said = crate::errors::head(&words);
         return Health::Loading(format!("the model is being loaded (/health says: {said})"));
     }
+    // llama.cpp before 2025: ready, and every slot is at work.
     if lower.contains("no slot available") {
         return Health::Ok;
     }
