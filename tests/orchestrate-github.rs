@@ -155,33 +155,27 @@ fn lists_and_views_in_our_spelling() {
         "{:?}",
         desk.calls()
     );
-    let mut one = issue(12, "It stops");
-    one["body"] = json!("Run it twice.");
-    one["comments"] = json!([{"author": {"login": "bob"}, "body": "Me too.", "createdAt": "2026-11-03T09:00:00Z", "url": "u"}]);
-    desk.says("issue_view", &one.to_string());
+    // As the real one says it.
     let text = desk
         .run(&["github", "issue", "view", "12", "--text"])
         .code(0);
     text.stdout_has("Run it twice.").stdout_has("-- bob:");
-    let mut checked = pr(5, "x");
-    checked["statusCheckRollup"] = json!([{"__typename": "CheckRun", "name": "ci", "status": "COMPLETED", "conclusion": "SUCCESS"}]);
-    desk.says("pr_view", &checked.to_string());
     let seen = desk
-        .run(&["github", "pr", "view", "5", "--repo", "o/r"])
+        .run(&["github", "pr", "view", "7", "--repo", "o/r"])
         .code(0)
         .json();
     assert_eq!(
         seen["item"]["checks"],
-        json!([{"name": "ci", "result": "success"}])
+        json!([{"name": "ci", "result": "success"}, {"name": "slow", "result": "in_progress"},
+            {"name": "old", "result": "pending"}])
     );
+    assert_eq!(seen["item"]["review"], Value::Null);
     assert!(desk.calls().last().unwrap().ends_with("--repo=o/r"));
 }
 
 #[test]
 fn the_status_says_who_and_where() {
     let desk = Desk::new(READ);
-    desk.says("auth_status", "github.com\n  ✓ Logged in to github.com account ann (keyring)\n  - Active account: true\n")
-        .says("repo_view", r#"{"defaultBranchRef":{"name":"main"},"nameWithOwner":"o/r","url":"https://github.com/o/r","viewerPermission":"WRITE"}"#);
     let status = desk.run(&["github", "status"]).code(0).json();
     assert_eq!(
         (
@@ -191,69 +185,87 @@ fn the_status_says_who_and_where() {
         ),
         (&json!("ann"), &json!("o/r"), &json!("write"))
     );
+    assert!(status["gh"].as_str().unwrap().starts_with("gh version 2."));
+    // Later versions name the account in other words, and on stdout.
     let desk = Desk::new(READ);
-    desk.fails(
+    desk.says(
         "auth_status",
-        1,
-        "You are not logged into any GitHub hosts. To log in, run: gh auth login\n",
+        "github.com\n  ✓ Logged in to github.com account bob (keyring)\n  - Active account: true\n",
     );
-    let status = desk.run(&["github", "status"]).code(1).json();
-    assert_eq!(status["authenticated"], false);
+    let status = desk.run(&["github", "status"]).code(0).json();
+    assert_eq!(status["account"], "bob");
+    // One account of two is out of date: the exit code is 1, and the other still counts.
+    let desk = Desk::new(READ);
+    let mixed = format!(
+        "{}\n{}",
+        recorded("auth_status").words,
+        recorded("status-expired").words
+    );
+    desk.fails("auth_status", 1, &mixed);
+    let status = desk.run(&["github", "status"]).code(0).json();
+    assert_eq!(status["authenticated"], true);
+    for words in ["status-logged-out", "status-expired"] {
+        let desk = Desk::new(READ);
+        desk.fails("auth_status", 1, &recorded(words).words);
+        let status = desk.run(&["github", "status"]).code(1).json();
+        assert_eq!(status["authenticated"], false, "{words}");
+    }
+}
+
+/// What the real `gh` said (tests/fixtures/gh/record.sh).
+struct Recorded {
+    code: i32,
+    words: String,
+}
+
+fn recorded(name: &str) -> Recorded {
+    let file = |end: &str| {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/gh/recorded")
+            .join(format!("{name}.{end}"))
+    };
+    let code = std::fs::read_to_string(file("code")).unwrap();
+    Recorded {
+        code: code.trim().parse().unwrap(),
+        words: std::fs::read_to_string(file("err")).unwrap(),
+    }
 }
 
 #[test]
 fn o28_failures_are_shown_with_their_status_and_their_kind() {
-    for (code, words, exit, says) in [
-        (
-            4,
-            "To get started with GitHub CLI, please run:  gh auth login\n",
-            78,
-            "gh auth login",
-        ),
-        (
-            1,
-            "HTTP 401: Bad credentials (https://api.github.com/graphql)\n",
-            78,
-            "HTTP 401",
-        ),
-        (
-            1,
-            "HTTP 403: Resource not accessible by integration (https://api.github.com/graphql)\n",
-            78,
-            "HTTP 403",
-        ),
-        (
-            1,
-            "HTTP 403: API rate limit exceeded for user ID 1. (https://api.github.com/graphql)\n",
-            75,
-            "rate limit",
-        ),
-        (
-            1,
-            "GraphQL: Could not resolve to an issue or pull request with the number of 9. (repository.issue)\n",
-            2,
-            "number of 9",
-        ),
-        (
-            1,
-            "HTTP 502: Bad Gateway (https://api.github.com/graphql)\n",
-            69,
-            "HTTP 502",
-        ),
-        (
-            1,
-            "error connecting to api.github.com\ncheck your internet connection or https://githubstatus.com\n",
-            69,
-            "error connecting",
-        ),
+    for (name, exit, status, says) in [
+        ("not-logged-in", 78, None, "gh auth login"),
+        ("bad-credentials", 78, Some(401), "HTTP 401"),
+        ("forbidden", 78, Some(403), "HTTP 403"),
+        ("forbidden-graphql", 78, None, "gh auth status"),
+        ("scopes", 78, None, "read:org"),
+        ("rate-limited", 75, Some(403), "rate limit"),
+        ("rate-limited-graphql", 75, None, "try again later"),
+        ("too-many", 75, Some(429), "try again later"),
+        ("no-such-issue", 2, None, "number of 99"),
+        ("no-such-pr", 2, None, "number of 99"),
+        ("no-such-repository", 2, None, "--repo OWNER/NAME"),
+        ("no-remote", 2, None, "--repo OWNER/NAME"),
+        ("foreign-remote", 2, None, "--repo OWNER/NAME"),
+        ("not-found", 2, Some(404), "HTTP 404"),
+        ("issues-disabled", 2, None, "has disabled issues"),
+        ("bad-gateway", 69, Some(502), "HTTP 502"),
+        ("cut", 69, None, "EOF"),
+        ("unreachable", 69, None, "connection refused"),
+        ("fields-issue", 78, None, "update it"),
+        ("no-such-label", 1, None, "'nope' not found"),
+        ("no-commits", 1, None, "No commits between"),
     ] {
         let desk = Desk::new(READ);
-        desk.fails("issue_view", code, words);
+        let real = recorded(name);
+        desk.fails("issue_view", real.code, &real.words);
         let ended = desk
             .run(&["github", "issue", "view", "9"])
             .code(exit)
             .stderr_has(says);
-        assert_eq!(ended.json()["schema"], "error/1");
+        let error = ended.json();
+        assert_eq!(error["schema"], "error/1", "{name}");
+        assert_eq!(error["detail"]["http_status"], json!(status), "{name}");
     }
     // No gh at all: git must still be found.
     let desk = Desk::new(READ);
@@ -312,6 +324,20 @@ fn o28_what_is_there_is_found_and_not_made_again() {
     let ended = desk.run(&create).code(0).stderr_has("HTTP 502");
     assert_eq!(ended.json()["item"]["number"], 14);
     assert_eq!(desk.created(), 1);
+    // It was made by somebody else meanwhile: both wordings, and no second one.
+    for words in ["pr-exists", "pr-exists-elsewhere"] {
+        let desk = Desk::new(WRITE);
+        let _remote = desk.remote();
+        let real = recorded(words);
+        desk.says("pr_list.1", "[]")
+            .says("pr_list.2", &json!([pr(7, "main")]).to_string())
+            .fails("pr_create", real.code, &real.words);
+        let ended = desk
+            .run(&["github", "pr", "create", "--title", "t", "--confirm"])
+            .code(0);
+        assert_eq!(ended.json()["item"]["number"], 7, "{words}");
+        assert_eq!(ended.json()["created"], false, "{words}");
+    }
     // And an error before it stays one.
     let desk = Desk::new(WRITE);
     desk.says("issue_list", "[]").fails(
@@ -423,9 +449,7 @@ fn an_issue_becomes_a_run_and_the_run_a_pull_request() {
     desk.says("issue_view", &it.to_string())
         .says("pr_list", "[]")
         .says("pr_create", "https://github.com/o/r/pull/8\n");
-    let plan = json!({"direct": false, "tasks": [{"id": "a", "title": "Do a", "prompt": "Write a.txt.",
-        "scope": {"write": ["a.txt"]}, "verify": [{"command": "test -f a.txt"}], "narrower": "Only a."}]});
-    desk.stage.planner(&plan);
+    desk.stage.planner(&one_task());
     let ended = desk
         .run(&[
             "run",
@@ -457,4 +481,73 @@ fn an_issue_becomes_a_run_and_the_run_a_pull_request() {
         .code(2)
         .stderr_has("number of 99");
     assert_eq!(desk.stage.workers(), [""; 0]);
+}
+
+/// A plan of one task that writes a file.
+fn one_task() -> Value {
+    json!({"direct": false, "tasks": [{"id": "a", "title": "Do a", "prompt": "Write a.txt.",
+        "scope": {"write": ["a.txt"]}, "verify": [{"command": "test -f a.txt"}], "narrower": "Only a."}]})
+}
+
+#[test]
+fn a_pull_request_that_could_not_be_opened_is_opened_by_resume_and_only_once() {
+    let desk = Desk::new(WRITE);
+    let _remote = desk.remote();
+    desk.stage.planner(&one_task());
+    let gone = recorded("bad-gateway");
+    desk.says("pr_list", "[]")
+        .fails("pr_create", gone.code, &gone.words);
+    let ended = desk
+        .run(&["run", "Do a", "--review", "off", "--pr", "--confirm"])
+        .code(69)
+        .stderr_has("the pull request is not open")
+        .stderr_has("orchestrate resume");
+    assert_eq!(ended.json()["status"], "completed");
+    for end in ["err", "code"] {
+        std::fs::remove_file(desk.file(&format!("pr_create.{end}"))).unwrap();
+    }
+    desk.says("pr_create", "https://github.com/o/r/pull/9\n");
+    desk.run(&["resume"])
+        .code(0)
+        .stderr_has("pull request: https://github.com/o/r/pull/9");
+    assert_eq!(desk.created(), 2);
+    let calls = desk.calls().len();
+    desk.run(&["resume"])
+        .code(0)
+        .stderr_has("pull/9 (opened before)");
+    assert_eq!(desk.calls().len(), calls, "nothing is asked again");
+}
+
+#[test]
+fn a_run_without_a_place_opens_its_pull_request_when_it_is_resumed() {
+    let desk = Desk::new(WRITE);
+    let _remote = desk.remote();
+    desk.stage.planner(&one_task());
+    // No slot in time: the run can be gone on with.
+    std::fs::write(desk.stage.stub("slot-lock.exit"), "75").unwrap();
+    desk.says("pr_list", "[]")
+        .says("pr_create", "https://github.com/o/r/pull/3\n");
+    desk.run(&["run", "Do a", "--review", "off", "--pr", "--confirm"])
+        .code(75)
+        .stderr_has("orchestrate resume opens it");
+    assert_eq!(desk.created(), 0);
+    std::fs::remove_file(desk.stage.stub("slot-lock.exit")).unwrap();
+    desk.run(&["resume"])
+        .code(0)
+        .stderr_has("pull request: https://github.com/o/r/pull/3");
+    assert_eq!(desk.created(), 1);
+    // Who switched it off meanwhile is not asked for one.
+    let desk = Desk::new(WRITE);
+    let _remote = desk.remote();
+    desk.stage.planner(&one_task());
+    let gone = recorded("bad-gateway");
+    desk.says("pr_list", "[]")
+        .fails("pr_create", gone.code, &gone.words);
+    desk.run(&["run", "Do a", "--review", "off", "--pr", "--confirm"])
+        .code(69);
+    desk.stage.home.config(READ);
+    desk.run(&["resume"])
+        .code(78)
+        .stderr_has("allow_mutations = true");
+    assert_eq!(desk.created(), 1);
 }

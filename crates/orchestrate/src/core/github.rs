@@ -11,6 +11,10 @@ pub(crate) enum Trouble {
     Forbidden,
     /// There is no such thing, or it may not be seen.
     NotFound,
+    /// It is not known which repository is meant, or there is none of that name.
+    NoRepository,
+    /// This `gh` is too old for what it is asked.
+    TooOld,
     /// Too many requests for now.
     RateLimited,
     /// GitHub did not answer, or with an error of its own.
@@ -24,20 +28,33 @@ pub(crate) fn trouble(exit: Option<i32>, stderr: &str) -> (Trouble, Option<u16>)
     let status = http_status(stderr);
     let lower = stderr.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|w| lower.contains(w));
-    let trouble = if says(&["rate limit", "secondary rate", "abuse detection"])
-        || status == Some(429)
-    {
+    let trouble = if says(&["unknown json field", "unknown flag"]) {
+        Trouble::TooOld
+    } else if says(&[
+        "no git remotes",
+        "none of the git remotes",
+        "not a git repository",
+        "could not resolve to a repository",
+    ]) {
+        Trouble::NoRepository
+    } else if says(&["rate limit", "secondary rate", "abuse detection"]) || status == Some(429) {
         Trouble::RateLimited
     } else if exit == Some(4) || status == Some(401) || says(&["gh auth login", "bad credentials"])
     {
         Trouble::NotLoggedIn
-    } else if status == Some(403) || says(&["resource not accessible", "must have admin"]) {
+    } else if status == Some(403)
+        || says(&[
+            "resource not accessible",
+            "must have admin",
+            "the required scopes",
+        ])
+    {
         Trouble::Forbidden
     } else if matches!(status, Some(404 | 410))
         || says(&[
             "could not resolve to",
             "no pull requests found",
-            "not found",
+            "has disabled issues",
         ])
     {
         Trouble::NotFound
@@ -50,6 +67,10 @@ pub(crate) fn trouble(exit: Option<i32>, stderr: &str) -> (Trouble, Option<u16>)
             "connection refused",
             "connection reset",
             "tls handshake",
+            "deadline exceeded",
+            "proxyconnect",
+            ": eof",
+            "unexpected eof",
         ])
     {
         Trouble::Unreachable

@@ -106,6 +106,16 @@ pub(crate) struct Settings {
     /// The models that roles name, in their order.
     #[serde(default)]
     pub models: BTreeMap<String, Vec<String>>,
+    /// The pull request that is wanted when the run is completed, as the person has confirmed.
+    #[serde(default)]
+    pub pull_request: Option<PullRequest>,
+}
+
+/// A pull request that a run is to lead to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PullRequest {
+    /// The issue it closes.
+    pub issue: Option<u64>,
 }
 
 /// The branch the result goes to, as it was when the run started.

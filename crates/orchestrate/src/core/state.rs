@@ -106,6 +106,7 @@ impl State {
                 pause_at_failure: false,
                 class: SlotClass::default(),
                 models: BTreeMap::new(),
+                pull_request: None,
             },
             target: Target {
                 branch: String::new(),

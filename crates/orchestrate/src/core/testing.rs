@@ -59,6 +59,7 @@ pub(crate) fn settings() -> Settings {
         pause_at_failure: false,
         class: SlotClass::default(),
         models: BTreeMap::new(),
+        pull_request: None,
     }
 }
 

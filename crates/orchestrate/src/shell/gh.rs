@@ -113,7 +113,14 @@ pub(crate) fn failure(args: &[String], said: &Said) -> Failure {
     let failure = match trouble {
         Trouble::NotLoggedIn => Failure::config(format!("{said}; log in: gh auth login")),
         Trouble::Forbidden => Failure::config(format!(
-            "{said}; the login may not do this; look: gh auth status"
+            "{said}; the login may not do this; look: gh auth status (a scope is added with: gh auth \
+             refresh -s SCOPE)"
+        )),
+        Trouble::NoRepository => Failure::input(format!(
+            "{said}; name the repository: orchestrate github --repo OWNER/NAME …"
+        )),
+        Trouble::TooOld => Failure::config(format!(
+            "{said}; this gh does not know all that it is asked (gh --version; 2.23 does): update it"
         )),
         Trouble::NotFound => Failure::input(format!(
             "{said}; is the number right, and the repository (gh repo view)?"

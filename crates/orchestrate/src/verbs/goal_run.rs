@@ -42,13 +42,7 @@ pub(crate) fn run(detach: bool, detached: bool, output: &Output) -> Result<Exit,
     if detached {
         detached::leave_the_terminal();
     }
-    let signals = place::signals()?;
-    let (loaded, env) = place::configuration(&repo)?;
-    for note in &loaded.notes {
-        output.note(note);
-    }
-    preflight::configuration(&loaded.config)?;
-    let desk = Desk::new(&repo, loaded, env, signals, output);
+    let desk = place::open(output, "goal", |c| c.goal)?.desk(output);
     let seat = LoopLock::take(&desk.common_dir, goal::LOOP, &desk.signals)?;
     desk.layout.prepare()?;
     desk.forget_old_halts();

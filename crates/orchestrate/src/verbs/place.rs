@@ -1,10 +1,12 @@
 //! Where we are: the repository, its runs, the configuration.
 
-use baton_cli::{Environment, Failure, config};
+use baton_cli::{Environment, Failure, Output, config};
 use baton_process::Cancel;
 use baton_repo::Repo;
 
+use crate::shell::desk::Desk;
 use crate::shell::layout::Layout;
+use crate::shell::preflight;
 use crate::shell::worktrees::git_failure;
 
 /// The repository of the working directory.
@@ -39,6 +41,44 @@ pub(crate) fn configuration(repo: &Repo) -> Result<(config::Loaded, Environment)
     let env = Environment::from_process();
     let loaded = config::load(&env, repo.root(), &config::ConfigFlags::default())?;
     Ok((loaded, env))
+}
+
+/// What every verb that works begins with.
+pub(crate) struct Opened {
+    pub signals: Cancel,
+    pub repo: Repo,
+    pub loaded: config::Loaded,
+    pub env: Environment,
+}
+
+/// Opens the place for a verb that works: its configuration is told about, has the verb switched on,
+/// and asks for nothing that a run cannot give.
+pub(crate) fn open(
+    output: &Output,
+    verb: &str,
+    is_on: impl FnOnce(&config::CommandsConfig) -> bool,
+) -> Result<Opened, Failure> {
+    let signals = signals()?;
+    let repo = repository()?;
+    let (loaded, env) = configuration(&repo)?;
+    for note in &loaded.notes {
+        output.note(note);
+    }
+    switched_on(verb, is_on(&loaded.config.commands))?;
+    preflight::configuration(&loaded.config)?;
+    Ok(Opened {
+        signals,
+        repo,
+        loaded,
+        env,
+    })
+}
+
+impl Opened {
+    /// The desk of a verb that runs the engine as a part of what it does.
+    pub(crate) fn desk(self, output: &Output) -> Desk<'_> {
+        Desk::new(&self.repo, self.loaded, self.env, self.signals, output)
+    }
 }
 
 /// The run of that name, or the last one.

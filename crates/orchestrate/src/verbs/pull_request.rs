@@ -1,21 +1,25 @@
 //! Opening a pull request: push the branch, find the open one, else create it.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
-use baton_cli::{Failure, Output};
+use baton_cli::{Failure, Output, config};
 use baton_process::{Cancel, Capture, Command};
 use baton_protocol::Exit;
 use baton_repo::Repo;
 use serde_json::{Value, json};
 
 use crate::core::github;
-use crate::shell::engine::Engine;
+use crate::core::record::PullRequest;
+use crate::core::state::State;
+use crate::shell::desk::can_go_on;
+use crate::shell::files;
 use crate::shell::gh::{self, Gh, Said};
 use crate::shell::layout::RunFolder;
 use crate::shell::worktrees::git_failure;
 
-use super::github::created;
+use super::github::{allowed, created};
 
 /// The longest a push may take.
 const PUSH_LIMIT: Duration = Duration::from_secs(600);
@@ -213,31 +217,84 @@ pub(crate) fn subject(repo: &Repo, branch: &str) -> Result<String, Failure> {
     }
 }
 
-/// The pull request of a run that has ended, told on stderr and kept in the run's folder: stdout
-/// holds the report. The exit code is the run's unless opening it fails.
-pub(crate) fn for_run(
-    engine: &Engine<'_>,
-    folder: &RunFolder,
-    issue: Option<u64>,
-    exit: Exit,
-) -> Exit {
-    let state = &engine.state;
-    let output = engine.output;
+/// Where a run has ended.
+pub(crate) struct Place<'a> {
+    pub(crate) repo: &'a Repo,
+    pub(crate) folder: &'a RunFolder,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) settings: &'a config::GitHubConfig,
+}
+
+/// The file in a run's folder that says which pull request it led to.
+const OPENED: &str = "pull-request.json";
+
+/// The pull request of a run that has ended, where one is wanted: told on stderr and kept in the run's
+/// folder, as stdout holds the report. The exit code is the run's unless opening it fails.
+pub(crate) fn for_run(place: &Place<'_>, state: &State, exit: Exit, output: &Output) -> Exit {
+    let Some(wish) = &state.settings.pull_request else {
+        return exit;
+    };
+    let kept = place.folder.path().join(OPENED);
+    if let Some(url) = opened(&kept) {
+        output.note(&format!("pull request: {url} (opened before)"));
+        return exit;
+    }
     if exit != Exit::Yes || state.head == state.target.commit {
+        let later = if can_go_on(state) {
+            " (orchestrate resume opens it when it is)"
+        } else {
+            ""
+        };
         output.note(&format!(
-            "no pull request was opened: the run did not complete with changes; when its work is good: \
-             orchestrate github pr create --head {} --confirm",
+            "no pull request was opened: the run did not complete with changes{later}; when its work \
+             is good: orchestrate github pr create --head {} --confirm",
             state.branch
         ));
         return exit;
     }
+    let document =
+        allowed(place.settings, true, true).and_then(|()| open_for(place, state, wish, output));
+    match document {
+        Ok(document) => {
+            let url = document["item"]["url"].as_str().unwrap_or_default();
+            output.note(&format!("pull request: {url}"));
+            if let Err(failure) = files::replace(&kept, document.to_string().as_bytes()) {
+                output.note(&failure.message);
+            }
+            exit
+        }
+        Err(failure) => {
+            output.error(&format!(
+                "the run is completed, the pull request is not open: {}; when that is mended: \
+                 orchestrate resume",
+                failure.message
+            ));
+            failure.exit_code(baton_cli::ToolKind::Doer)
+        }
+    }
+}
+
+fn opened(kept: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(kept).ok()?;
+    let document: Value = serde_json::from_str(&text).ok()?;
+    document["item"]["url"].as_str().map(str::to_owned)
+}
+
+fn open_for(
+    place: &Place<'_>,
+    state: &State,
+    wish: &PullRequest,
+    output: &Output,
+) -> Result<Value, Failure> {
     let gh = Gh {
-        root: engine.context.root(),
+        root: place.repo.root(),
         repo: None,
-        cancel: &engine.signals,
+        cancel: place.cancel,
     };
-    let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap_or_default();
-    let closes = issue.map_or_else(String::new, |n| format!("Closes #{n}.\n\n"));
+    let report = std::fs::read_to_string(place.folder.path().join("report.md")).unwrap_or_default();
+    let closes = wish
+        .issue
+        .map_or_else(String::new, |n| format!("Closes #{n}.\n\n"));
     let title = state.goal.lines().next().unwrap_or_default();
     let wanted = Wanted {
         title: title.chars().take(120).collect(),
@@ -247,22 +304,5 @@ pub(crate) fn for_run(
         remote: "origin".into(),
         draft: false,
     };
-    match open(&gh, &engine.context.repo, &wanted, output) {
-        Ok(document) => {
-            let url = document["item"]["url"].as_str().unwrap_or_default();
-            output.note(&format!("pull request: {url}"));
-            let text = document.to_string();
-            if let Err(e) = std::fs::write(folder.path().join("pull-request.json"), text) {
-                output.note(&format!("cannot write pull-request.json: {e}"));
-            }
-            exit
-        }
-        Err(failure) => {
-            output.error(&format!(
-                "the run is completed, the pull request is not open: {}",
-                failure.message
-            ));
-            failure.exit_code(baton_cli::ToolKind::Doer)
-        }
-    }
+    open(&gh, place.repo, &wanted, output)
 }

@@ -16,13 +16,17 @@ use crate::shell::layout::Layout;
 use crate::shell::lock::RunLock;
 use crate::shell::{halt, preflight};
 
-use super::{ending, place};
+use super::{ending, place, pull_request};
 
 /// Goes on with a run from its journal.
 pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
-    let signals = place::signals()?;
-    let repo = place::repository()?;
-    let (loaded, env) = place::configuration(&repo)?;
+    // What was begun is ended, also where its verb was switched off meanwhile.
+    let place::Opened {
+        signals,
+        repo,
+        loaded,
+        env,
+    } = place::open(output, "resume", |_| true)?;
     let layout = Layout::new(repo.root());
     let run = place::find_run(&layout, cli.run.as_deref())?;
     let common_dir = repo.common_dir().to_owned();
@@ -38,6 +42,7 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
             "run {run} was killed before it began; start it again: orchestrate run GOAL"
         )));
     }
+    let github = loaded.config.github.clone();
     let over = match state.status {
         Some(RunStatus::Completed) => true,
         Some(RunStatus::Incomplete | RunStatus::Failed) => {
@@ -49,7 +54,14 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
         output.note(&format!(
             "run {run} has ended; there is nothing to go on with"
         ));
-        return ending::tell(&run, &folder, &state, output);
+        let exit = ending::tell(&run, &folder, &state, output)?;
+        let place = pull_request::Place {
+            repo: &repo,
+            folder: &folder,
+            cancel: &signals,
+            settings: &github,
+        };
+        return Ok(pull_request::for_run(&place, &state, exit, output));
     }
     // Before anything is counted as lost: is there a server at all?
     preflight::health(repo.root(), &signals)?;
@@ -78,5 +90,12 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
         },
     )?;
     engine.work()?;
-    ending::tell(&run, &folder, &engine.state, output)
+    let exit = ending::tell(&run, &folder, &engine.state, output)?;
+    let place = pull_request::Place {
+        repo: &engine.context.repo,
+        folder: &folder,
+        cancel: &engine.signals,
+        settings: &github,
+    };
+    Ok(pull_request::for_run(&place, &engine.state, exit, output))
 }

@@ -12,7 +12,7 @@ use crate::cli::{ReviewChoice, Run};
 use crate::core::fallback;
 use crate::core::names;
 use crate::core::questions::{self, Facts};
-use crate::core::record::{BudgetLimits, Record, ReviewMode, Settings};
+use crate::core::record::{BudgetLimits, PullRequest, Record, ReviewMode, Settings};
 use crate::core::state::State;
 use crate::shell::context::Context;
 use crate::shell::engine::Engine;
@@ -26,14 +26,12 @@ use super::{ending, github, place, pull_request};
 
 /// Works on a goal.
 pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
-    let signals = place::signals()?;
-    let repo = place::repository()?;
-    let (loaded, env) = place::configuration(&repo)?;
-    for note in &loaded.notes {
-        output.note(note);
-    }
-    place::switched_on("run", loaded.config.commands.run)?;
-    preflight::configuration(&loaded.config)?;
+    let place::Opened {
+        signals,
+        repo,
+        loaded,
+        env,
+    } = place::open(output, "run", |c| c.run)?;
     let mut given = cli.from.as_deref().map(plan_file).transpose()?;
     github::allowed_for(cli, &loaded.config.github)?;
     let goal = match cli.issue {
@@ -54,6 +52,7 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
     let layout = Layout::new(repo.root());
     let common_dir = repo.common_dir().to_owned();
     let redactor = loaded.redactor(&env);
+    let github = loaded.config.github.clone();
     let context = Context::new(
         run.clone(),
         repo,
@@ -102,10 +101,13 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
     )?;
     engine.work()?;
     let exit = ending::tell(&run, &folder, &engine.state, output)?;
-    if cli.pr {
-        return Ok(pull_request::for_run(&engine, &folder, cli.issue, exit));
-    }
-    Ok(exit)
+    let place = pull_request::Place {
+        repo: &engine.context.repo,
+        folder: &folder,
+        cancel: &engine.signals,
+        settings: &github,
+    };
+    Ok(pull_request::for_run(&place, &engine.state, exit, output))
 }
 
 /// The faults of a given plan are the person's to mend.
@@ -246,6 +248,7 @@ fn settings(cli: &Run, config: &config::Config, given: bool) -> Result<Settings,
             .class
             .unwrap_or_else(|| attended(std::io::stderr().is_terminal())),
         models: models(config),
+        pull_request: cli.pr.then_some(PullRequest { issue: cli.issue }),
     })
 }
 

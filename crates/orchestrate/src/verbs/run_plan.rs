@@ -26,15 +26,7 @@ const IN_PROGRESS: &str = "in progress";
 
 /// Works through a plan, from where it stands.
 pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> {
-    let signals = place::signals()?;
-    let repo = place::repository()?;
-    let (loaded, env) = place::configuration(&repo)?;
-    for note in &loaded.notes {
-        output.note(note);
-    }
-    place::switched_on("run-plan", loaded.config.commands.run_plan)?;
-    preflight::configuration(&loaded.config)?;
-    let mut desk = Desk::new(&repo, loaded, env, signals, output);
+    let mut desk = place::open(output, "run-plan", |c| c.run_plan)?.desk(output);
     desk.wait = cli.wait;
     let stored = choose(cli, &desk)?;
     if cli.dry_run {
@@ -62,7 +54,7 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
     if going.is_none() && file.is_complete() {
         return already_complete(&desk, &stored, &file);
     }
-    preflight::clean(&repo, cli.allow_dirty)?
+    preflight::clean(&desk.repo()?, cli.allow_dirty)?
         .iter()
         .for_each(|note| output.note(note));
     desk.forget_old_halts();

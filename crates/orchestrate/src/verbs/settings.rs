@@ -34,6 +34,7 @@ pub(crate) fn of_configuration(config: &config::Config) -> Result<Settings, Fail
         // A goal goes on by itself for hours: it stays behind everybody who waits.
         class: SlotClass::Batch,
         models: run::models(config),
+        pull_request: None,
     })
 }
 

@@ -19,17 +19,10 @@ pub(crate) fn desk<'a>(
     wanted: fn(&baton_cli::config::CommandsConfig) -> bool,
     clean: bool,
 ) -> Result<Desk<'a>, Failure> {
-    let signals = place::signals()?;
-    let repo = place::repository()?;
-    let (loaded, env) = place::configuration(&repo)?;
-    for note in &loaded.notes {
-        output.note(note);
-    }
-    place::switched_on(verb, wanted(&loaded.config.commands))?;
-    preflight::configuration(&loaded.config)?;
-    preflight::target(&repo)?;
-    preflight::clean(&repo, !clean)?;
-    let desk = Desk::new(&repo, loaded, env, signals, output);
+    let opened = place::open(output, verb, wanted)?;
+    preflight::target(&opened.repo)?;
+    preflight::clean(&opened.repo, !clean)?;
+    let desk = opened.desk(output);
     desk.layout.prepare()?;
     desk.forget_old_halts();
     Ok(desk)
