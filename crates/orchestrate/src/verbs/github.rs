@@ -98,7 +98,8 @@ fn status(gh: &Gh<'_>, settings: &config::GitHubConfig) -> Result<Value, Failure
         let (_, rest) = rest.split_once(" account ").or(rest.split_once(" as "))?;
         rest.split_whitespace().next().map(str::to_owned)
     });
-    let (repository, why) = if login.ok {
+    // With several accounts the exit code says that one of them is out of date, not that all are.
+    let (repository, why) = if login.ok || account.is_some() {
         let mut args = words(["repo", "view"]);
         args.extend(gh.repo.map(str::to_owned));
         args.push("--json=nameWithOwner,url,defaultBranchRef,viewerPermission".into());
@@ -115,7 +116,7 @@ fn status(gh: &Gh<'_>, settings: &config::GitHubConfig) -> Result<Value, Failure
         "enabled": settings.enabled,
         "allow_mutations": settings.allow_mutations,
         "gh": version.stdout.lines().next(),
-        "authenticated": login.ok,
+        "authenticated": login.ok || repository.is_object(),
         "account": account,
         "repository": repository["nameWithOwner"],
         "url": repository["url"],
