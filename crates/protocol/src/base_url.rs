@@ -25,8 +25,9 @@ impl BaseUrl {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let wrong = |what: &str| {
+            let shown = without_secrets(text);
             Err(format!(
-                "`{text}` is not a base URL: {what} (example: http://127.0.0.1:8000/v1)"
+                "`{shown}` is not a base URL: {what} (example: http://127.0.0.1:8000/v1)"
             ))
         };
         if text.is_empty() {
@@ -140,6 +141,22 @@ impl BaseUrl {
             ("http", 80) | ("https", 443) => String::new(),
             (_, port) => format!(":{port}"),
         }
+    }
+}
+
+/// What was written, without the places where keys hide: a user's password and a query's values.
+fn without_secrets(text: &str) -> String {
+    let (text, query) = match text.split_once('?') {
+        Some((before, _)) => (before, "?…"),
+        None => (text, ""),
+    };
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = text.split_at(start);
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}…@{host}{path}{query}"),
+        None => format!("{scheme}{authority}{path}{query}"),
     }
 }
 

@@ -124,7 +124,7 @@ fn json_path(path: &str) -> String {
 pub fn nearest_key(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let Some(rest) = message.strip_prefix("unknown field ") else {
-        return message.to_owned();
+        return in_plain_words(message);
     };
     let Some((unknown, known)) = quoted.split_first() else {
         return format!("unknown key {rest}");
@@ -140,9 +140,29 @@ pub fn nearest_key(message: &str) -> String {
     }
 }
 
+/// Says what is wanted in words that need no knowledge of the types we keep it in.
+fn in_plain_words(message: &str) -> String {
+    let Some((found, wanted)) = message.split_once(", expected ") else {
+        return message.to_owned();
+    };
+    // A place in the document may follow: ` at line 3 column 9`.
+    let (wanted, place) = wanted
+        .find(" at line ")
+        .map_or((wanted, ""), |at| wanted.split_at(at));
+    let words = match wanted {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("{found}, expected {words}{place}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ReadError, read, read_strict};
+    use super::{ReadError, in_plain_words, read, read_strict};
     use crate::{Health, Task};
 
     #[test]
@@ -203,5 +223,22 @@ mod tests {
         let error = read::<Health>(text).unwrap_err();
         assert!(matches!(&error, ReadError::Relayed(d) if d.tool == "vllm-health"));
         assert_eq!(error.to_string(), "vllm-health: no such flag");
+    }
+
+    #[test]
+    fn wanted_types_are_named_in_plain_words() {
+        for (message, words) in [
+            (
+                "invalid type: string \"two\", expected u32",
+                "invalid type: string \"two\", expected a whole number, 0 or more",
+            ),
+            (
+                "invalid type: map, expected a sequence at line 3 column 9",
+                "invalid type: map, expected a list at line 3 column 9",
+            ),
+            ("duplicate key", "duplicate key"),
+        ] {
+            assert_eq!(in_plain_words(message), words);
+        }
     }
 }
