@@ -8,6 +8,10 @@ use serde_json::Value;
 /// Prefixes of the usual tokens, with the least number of token characters that must follow.
 const SHAPES: &[(&str, usize)] = &[
     ("sk-", 16),
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("whsec_", 20),
     ("ghp_", 20),
     ("gho_", 20),
     ("ghu_", 20),
@@ -19,10 +23,25 @@ const SHAPES: &[(&str, usize)] = &[
     ("xoxb-", 10),
     ("xoxp-", 10),
     ("xoxa-", 10),
+    ("xoxr-", 10),
+    ("xoxs-", 10),
+    ("xapp-", 16),
     ("AKIA", 16),
     ("ASIA", 16),
     ("AIza", 30),
+    ("ya29.", 20),
+    ("GOCSPX-", 20),
     ("npm_", 30),
+    ("pypi-", 50),
+    ("gsk_", 30),
+    ("nvapi-", 30),
+    ("pplx-", 30),
+    ("xai-", 30),
+    ("tgp_v1_", 20),
+    ("dop_v1_", 30),
+    ("shpat_", 20),
+    ("SG.", 30),
+    ("AGE-SECRET-KEY-1", 30),
     ("eyJ", 60),
 ];
 
@@ -56,10 +75,12 @@ impl Redactor {
                 result = Cow::Owned(result.replace(secret.reveal(), PLACEHOLDER));
             }
         }
-        match redact_shapes(&result) {
-            Some(redacted) => Cow::Owned(redacted),
-            None => result,
+        for redact in [redact_shapes, redact_addresses, redact_key_blocks] {
+            if let Some(redacted) = redact(&result) {
+                result = Cow::Owned(redacted);
+            }
         }
+        result
     }
 
     /// The value with every string (keys of objects included) redacted.
@@ -94,7 +115,67 @@ fn redact_shapes(text: &str) -> Option<String> {
         }
         at = start + length;
     }
-    if copied == 0 && redacted.is_empty() {
+    finish(text, redacted, copied)
+}
+
+/// Hides the user and password of an address: `scheme://user:password@host`. A user alone
+/// (`ssh://git@host`) is no secret.
+fn redact_addresses(text: &str) -> Option<String> {
+    let mut redacted = String::new();
+    let mut copied = 0;
+    for (at, mark) in text.match_indices("://") {
+        let start = at + mark.len();
+        let authority = text[start..]
+            .split(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`'))
+            .next()
+            .unwrap_or_default();
+        let Some((user, _)) = authority.rsplit_once('@') else {
+            continue;
+        };
+        let has_password = user.split_once(':').is_some_and(|(_, password)| {
+            !password.is_empty()
+                && password != PLACEHOLDER
+                && !password.starts_with(['$', '<', '{'])
+        });
+        if has_password {
+            redacted.push_str(&text[copied..start]);
+            redacted.push_str(PLACEHOLDER);
+            copied = start + user.len();
+        }
+    }
+    finish(text, redacted, copied)
+}
+
+/// Hides what stands between the first and the last line of a private key.
+fn redact_key_blocks(text: &str) -> Option<String> {
+    const FOOT: &str = "-----END ";
+    let mut redacted = String::new();
+    let mut copied = 0;
+    while let Some(offset) = text[copied..].find("PRIVATE KEY-----") {
+        let head_end = copied + offset + "PRIVATE KEY-----".len();
+        let line = text[copied..head_end].rfind("-----BEGIN ");
+        let body_end = text[head_end..]
+            .find(FOOT)
+            .map_or(text.len(), |foot| head_end + foot);
+        redacted.push_str(&text[copied..head_end]);
+        if line.is_some_and(|at| !text[copied + at..head_end].contains('\n'))
+            && body_end > head_end
+            && !text[head_end..body_end].contains(PLACEHOLDER)
+        {
+            redacted.push_str(PLACEHOLDER);
+            copied = body_end;
+        } else {
+            copied = head_end;
+        }
+    }
+    (redacted.contains(PLACEHOLDER))
+        .then(|| finish(text, redacted, copied))
+        .flatten()
+}
+
+/// The rest of a text behind its redacted part; none where nothing was hidden.
+fn finish(text: &str, mut redacted: String, copied: usize) -> Option<String> {
+    if copied == 0 {
         return None;
     }
     redacted.push_str(&text[copied..]);
@@ -126,6 +207,22 @@ mod tests {
             ("key=correct-horse-battery.", "key=[redacted]."),
             ("Bearer sk-abcDEF0123456789xyz ok", "Bearer [redacted] ok"),
             ("ghp_0123456789abcdefghijABCD\n", "[redacted]\n"),
+            (
+                "origin https://me:hunter2@git.example.com/a.git (fetch)",
+                "origin https://[redacted]@git.example.com/a.git (fetch)",
+            ),
+            (
+                "`etcd://root:a@b@10.0.0.5:2379/x` and redis://:pw@h",
+                "`etcd://[redacted]@10.0.0.5:2379/x` and redis://[redacted]@h",
+            ),
+            (
+                "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb",
+                "a\n-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\nb",
+            ),
+            (
+                "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn",
+                "-----BEGIN OPENSSH PRIVATE KEY-----[redacted]",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(redactor.text(text), expected);
@@ -140,10 +237,23 @@ mod tests {
             "sk-learn",
             "a task-list",
             "sk-this-is-just-a-long-name",
+            "ssh://git@host/a.git and mailto:me@host",
+            "postgres://app:$PASSWORD@db/app or https://<user>:<password>@host",
+            "http://127.0.0.1:8000/v1 user@host:path",
+            "a file begins with -----BEGIN PUBLIC KEY-----",
+            "grep 'PRIVATE KEY-----' found nothing",
             "",
         ] {
             assert_eq!(redactor.text(text), text);
         }
+    }
+
+    #[test]
+    fn what_is_redacted_stays_as_it_is() {
+        let redactor = Redactor::default();
+        let text = "https://a:b@h -----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY----- hf_0123456789abcdefghijABCD";
+        let once = redactor.text(text).into_owned();
+        assert_eq!(redactor.text(&once), once);
     }
 
     #[test]

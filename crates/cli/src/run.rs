@@ -138,7 +138,9 @@ pub fn run<C: Parser + HasCommon>(
 fn finish(tool: &Tool, kind: ToolKind, output: &Output, result: Result<Exit, Failure>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
-        Err(failure) => {
+        Err(mut failure) => {
+            // What was typed is repeated in errors, and may hold a key or a password.
+            failure.message = output.redactor().text(&failure.message).into_owned();
             let promised = kind != ToolKind::ChainLoader && output.format() == crate::Format::Json;
             if promised && !output.is_quiet() {
                 // A second failure to write has no better place to be told than the line below.
