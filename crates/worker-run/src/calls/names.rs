@@ -56,15 +56,16 @@ const ALIASES: &[(&str, Tool)] = &[
 
 /// The offered tool of that name, and whether the name had to be repaired.
 ///
-/// Exact, then in another case, then without a name space (`functions.read`, `tool:bash`), then by
-/// the alias list; none if it was not offered under any of these.
+/// Exact, then without what a template left behind it (`read<|channel|>…`, `read:0`), in another
+/// case, without a name space (`functions.read`, `tool:bash`), then by the alias list; none if it was
+/// not offered under any of these.
 pub(crate) fn resolve(name: &str, offered: &[Tool]) -> Option<(Tool, bool)> {
     let name = name.trim();
     let exact = |name: &str| offered.iter().copied().find(|tool| tool.name() == name);
     if let Some(tool) = exact(name) {
         return Some((tool, false));
     }
-    let lower = name.to_ascii_lowercase();
+    let lower = without_leftovers(name).to_ascii_lowercase();
     let bare = lower
         .rsplit(['.', ':', '/'])
         .next()
@@ -82,6 +83,14 @@ pub(crate) fn resolve(name: &str, offered: &[Tool]) -> Option<(Tool, bool)> {
         .map(|tool| (tool, true))
 }
 
+fn without_leftovers(name: &str) -> &str {
+    let name = name.split("<|").next().unwrap_or(name).trim();
+    match name.rsplit_once(':') {
+        Some((bare, number)) if number.bytes().all(|b| b.is_ascii_digit()) => bare,
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ALIASES, resolve};
@@ -89,6 +98,18 @@ mod tests {
 
     fn offered() -> &'static [Tool] {
         Tool::offered(Role::Implementer, Mode::Tools)
+    }
+
+    #[test]
+    fn what_a_template_left_behind_a_name_is_no_part_of_it() {
+        for name in [
+            "functions.read:0",
+            "read<|channel|>commentary",
+            "read<|constrain|>json",
+            "READ:12",
+        ] {
+            assert_eq!(resolve(name, offered()), Some((Tool::Read, true)), "{name}");
+        }
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Finding calls that a model wrote into its text, because its server could not parse them.
 
 use baton_prompt::Tool;
-use serde_json::{Map, Value};
 
-use super::json_repair::{parse_object, without_fence};
+use super::dialects::DIALECTS;
 use super::names;
 
 /// A call as it was written.
@@ -28,13 +27,25 @@ pub(crate) enum Found {
     Nothing,
 }
 
+/// What templates put behind an answer, and servers sometimes leave there.
+const STOP_WORDS: [&str; 8] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<|return|>",
+    "<｜end▁of▁sentence｜>",
+    "</s>",
+];
+
 /// Looks for calls of `offered` tools in a text.
 pub(crate) fn salvage(content: &str, offered: &[Tool]) -> Found {
-    let text = content.trim();
+    let text = without_stop_words(content);
     if text.is_empty() || offered.is_empty() {
         return Found::Nothing;
     }
-    for dialect in [tagged, function_tags, invoke_tags, whole_message] {
+    for dialect in DIALECTS {
         match dialect(text) {
             Found::Calls(calls, rest) => {
                 let known = calls
@@ -51,197 +62,17 @@ pub(crate) fn salvage(content: &str, offered: &[Tool]) -> Found {
     Found::Nothing
 }
 
-/// `<tool_call>{"name": …, "arguments": …}</tool_call>`; the closing tag may be a stop word that
-/// the server swallowed, as long as the JSON itself is complete.
-fn tagged(text: &str) -> Found {
-    const OPEN: &str = "<tool_call>";
-    const CLOSE: &str = "</tool_call>";
-    let Some(first) = text.find(OPEN) else {
-        return Found::Nothing;
-    };
-    let mut calls = Vec::new();
-    for piece in text[first..].split(OPEN).skip(1) {
-        let body = piece.split(CLOSE).next().unwrap_or_default().trim();
-        if body.contains("<function=") {
-            return Found::Nothing;
-        }
-        match parse_object(body) {
-            Ok((value, _)) => match envelope(&value, "tool_call_tag") {
-                Some(call) => calls.push(call),
-                None => return Found::Nothing,
-            },
-            Err(_) => return Found::Incomplete,
-        }
+fn without_stop_words(content: &str) -> &str {
+    let mut text = content.trim();
+    while let Some(shorter) = STOP_WORDS.iter().find_map(|word| text.strip_suffix(word)) {
+        text = shorter.trim_end();
     }
-    Found::Calls(calls, text[..first].trim().to_string())
-}
-
-/// `<function=name><parameter=key>value</parameter>…</function>`, opening `<tool_call>` optional.
-fn function_tags(text: &str) -> Found {
-    tag_calls(
-        text,
-        "<function=",
-        &["</function>", "</tool_call>"],
-        "<parameter=",
-        "function_tag",
-    )
-}
-
-/// `<invoke name="read"><parameter name="path">a</parameter></invoke>`.
-fn invoke_tags(text: &str) -> Found {
-    tag_calls(
-        text,
-        "<invoke name=",
-        &["</invoke>", "</function_calls>"],
-        "<parameter name=",
-        "invoke_tag",
-    )
-}
-
-fn tag_calls(
-    text: &str,
-    open: &str,
-    closers: &[&str],
-    param: &str,
-    dialect: &'static str,
-) -> Found {
-    let Some(first) = text.find(open) else {
-        return Found::Nothing;
-    };
-    let mut calls = Vec::new();
-    for piece in text[first..].split(open).skip(1) {
-        let Some((name, body)) = piece.split_once('>') else {
-            return Found::Incomplete;
-        };
-        let Some(end) = closers.iter().filter_map(|closer| body.find(closer)).min() else {
-            return Found::Incomplete;
-        };
-        let mut arguments = Map::new();
-        for field in body[..end].split(param).skip(1) {
-            let Some((key, value)) = field.split_once('>') else {
-                return Found::Incomplete;
-            };
-            let value = value.split("</parameter>").next().unwrap_or_default();
-            arguments.insert(unquoted(key), Value::String(one_newline_off(value).into()));
-        }
-        calls.push(TextCall {
-            name: unquoted(name),
-            arguments: Value::Object(arguments).to_string(),
-            dialect,
-        });
-    }
-    let before = text[..first].trim().trim_end_matches("<tool_call>").trim();
-    Found::Calls(
-        calls,
-        before.trim_end_matches("<function_calls>").trim().into(),
-    )
-}
-
-fn unquoted(text: &str) -> String {
-    text.trim().trim_matches(['"', '\'']).to_string()
-}
-
-/// Templates put exactly one newline around a value; more are part of it.
-fn one_newline_off(value: &str) -> &str {
-    let value = value.strip_prefix('\n').unwrap_or(value);
-    value.strip_suffix('\n').unwrap_or(value)
-}
-
-/// The whole message is one or more calls as JSON, fenced or bare.
-fn whole_message(text: &str) -> Found {
-    let mut rest = text;
-    for marker in ["[TOOL_CALLS]", "<|python_tag|>", "functools"] {
-        rest = rest.strip_prefix(marker).unwrap_or(rest).trim();
-    }
-    let mut calls = Vec::new();
-    for body in fences(rest) {
-        if !body.starts_with(['{', '[']) {
-            return Found::Nothing;
-        }
-        let mut stream = serde_json::Deserializer::from_str(body).into_iter::<Value>();
-        for value in &mut stream {
-            let Ok(value) = value else {
-                return loose_object(body);
-            };
-            let list = match value {
-                Value::Array(items) => items,
-                other => vec![other],
-            };
-            for item in &list {
-                match envelope(item, "json_text") {
-                    Some(call) => calls.push(call),
-                    None => return Found::Nothing,
-                }
-            }
-        }
-    }
-    Found::Calls(calls, String::new())
-}
-
-/// One object that needs repair; only if nothing follows it.
-fn loose_object(body: &str) -> Found {
-    let ends = body.trim_end().ends_with('}');
-    match parse_object(body) {
-        Ok((value, _)) if ends => match envelope(&value, "json_text") {
-            Some(call) => Found::Calls(vec![call], String::new()),
-            None => Found::Nothing,
-        },
-        _ => Found::Nothing,
-    }
-}
-
-/// The insides of the fences a text consists of; the text itself if it has none; nothing if there
-/// are words between them.
-fn fences(text: &str) -> Vec<&str> {
-    if !text.starts_with("```") {
-        return vec![text];
-    }
-    let mut bodies = Vec::new();
-    let mut rest = text;
-    while let Some(after) = rest.strip_prefix("```") {
-        let Some(end) = after.find("```") else {
-            return Vec::new();
-        };
-        let block = &rest[..end + 6];
-        bodies.push(without_fence(block));
-        rest = after[end + 3..].trim();
-    }
-    if rest.is_empty() { bodies } else { Vec::new() }
-}
-
-/// `{"name": …, "arguments": …}` and its variations; nothing else is a call.
-fn envelope(value: &Value, dialect: &'static str) -> Option<TextCall> {
-    let map = value.as_object()?;
-    if let Some(inner) = map.get("function").filter(|f| f.is_object()) {
-        return envelope(inner, dialect);
-    }
-    let name_key = ["name", "tool", "tool_name", "function"]
-        .into_iter()
-        .find(|key| map.get(*key).is_some_and(Value::is_string))?;
-    let args_key = ["arguments", "parameters", "args", "input", "params"]
-        .into_iter()
-        .find(|key| map.contains_key(*key));
-    let known =
-        |key: &str| key == name_key || Some(key) == args_key || matches!(key, "id" | "type");
-    if !map.keys().all(|key| known(key)) {
-        return None;
-    }
-    let arguments = match args_key.and_then(|key| map.get(key)) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value @ Value::Object(_)) => value.to_string(),
-        None | Some(Value::Null) => "{}".into(),
-        Some(_) => return None,
-    };
-    Some(TextCall {
-        name: map.get(name_key)?.as_str()?.to_string(),
-        arguments,
-        dialect,
-    })
+    text
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, salvage};
+    use super::{Found, names, salvage};
     use baton_prompt::{Mode, Role, Tool};
     use proptest::prelude::{any, proptest};
     use serde_json::{Value, json};
@@ -330,6 +161,109 @@ mod tests {
         }
     }
 
+    /// The notations of the model families, as their templates write them.
+    #[test]
+    fn t06_the_notations_of_the_families() {
+        for text in [
+            "[TOOL_CALLS]read[ARGS]{\"path\": \"a\"}",
+            "[TOOL_CALLS]read[CALL_ID]9VbK2c7Xa[ARGS]{\"path\": \"a\"}</s>",
+            "<|python_tag|>{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}<|eom_id|>",
+            "<|python_start|>[read(path=\"a\")]<|python_end|><|eot|>",
+            "[read(path='a')]",
+            "read(path=\"a\")",
+            "```tool_code\nread(path=\"a\")\n```",
+            "<tool_call>read\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n</tool_call>",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>read\n```json\n{\"path\": \"a\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read<｜tool▁sep｜>{\"path\": \"a\"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\": \"a\"}<|tool_call_end|><|tool_calls_section_end|>",
+            "<|channel|>commentary to=functions.read <|constrain|>json<|message|>{\"path\": \"a\"}<|call|>",
+            "<|start|>assistant to=functions.read<|channel|>commentary json<|message|>{\"path\": \"a\"}",
+            "<|tool_call|>[{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]<|/tool_call|>",
+            "<TOOLCALL>[{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]</TOOLCALL>",
+            "<tool_calls>[{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]</tool_calls>",
+            "<tools>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tools>",
+            "<function_call> {\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}</function_call>",
+            "<|START_ACTION|>[{\"tool_call_id\": \"0\", \"tool_name\": \"read\", \"parameters\": {\"path\": \"a\"}}]<|END_ACTION|>",
+            "<|action_start|><|plugin|>{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}<|action_end|>",
+            "<|tool_call_start|>[read(path=\"a\")]<|tool_call_end|>",
+            "functools[{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]",
+            "<minimax:tool_call>\n<invoke name=\"read\">\n<parameter name=\"path\">a</parameter>\n</invoke>\n</minimax:tool_call>",
+            "Thought: I look.\nAction: read\nAction Input: {\"path\": \"a\"}\nObservation: it is empty",
+        ] {
+            match find(text) {
+                Found::Calls(calls, _) if calls.len() == 1 => {
+                    let offered = Tool::offered(Role::Implementer, Mode::Tools);
+                    let tool = names::resolve(&calls[0].name, offered).map(|(tool, _)| tool);
+                    let arguments: Value = serde_json::from_str(&calls[0].arguments).unwrap();
+                    assert_eq!(
+                        (tool, arguments),
+                        (Some(Tool::Read), json!({"path": "a"})),
+                        "{text}"
+                    );
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn several_calls_in_the_notations_of_the_families() {
+        for text in [
+            "[TOOL_CALLS]read[ARGS]{\"path\": \"a\"}[TOOL_CALLS]list[ARGS]{}",
+            "<|python_tag|>{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}; {\"name\": \"list\", \"parameters\": {}}",
+            "[read(path=\"a\"), list()]",
+            "read(path=\"a\")\nlist()",
+            "<tool_call>read\n<arg_key>path</arg_key><arg_value>a</arg_value></tool_call>\n<tool_call>list\n</tool_call>",
+            "<｜tool▁call▁begin｜>read<｜tool▁sep｜>{\"path\":\"a\"}<｜tool▁call▁end｜><｜tool▁call▁begin｜>list<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+            "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n{\"name\": \"list\", \"arguments\": {}}\n</tool_call>",
+        ] {
+            match find(text) {
+                Found::Calls(calls, _) => assert_eq!(
+                    calls.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+                    ["read", "list"],
+                    "{text}"
+                ),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_in_any_notation_does_not_run() {
+        for cut in [
+            "[TOOL_CALLS]bash[ARGS]{\"command\": \"rm -r b",
+            "<|python_tag|>{\"name\": \"bash\", \"parameters\": {\"command\": \"rm -r b",
+            "<|python_start|>[bash(command=\"rm -r b",
+            "<tool_call>bash\n<arg_key>command</arg_key>\n<arg_value>rm -r b",
+            "<｜tool▁call▁begin｜>bash<｜tool▁sep｜>{\"command\": \"rm -r b",
+            "<|tool_call_begin|>functions.bash:1<|tool_call_argument_begin|>{\"command\": \"rm -r b",
+            "<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{\"command\": \"rm -r b",
+            "<|channel|>commentary to=functions.bash",
+            "Action: bash\nAction Input: {\"command\": \"rm -r b",
+            "<tools>\n{\"name\": \"bash\", \"arguments\": {\"command\": \"rm -r b",
+        ] {
+            assert_eq!(find(cut), Found::Incomplete, "{cut}");
+        }
+    }
+
+    #[test]
+    fn prose_about_the_notations_is_prose() {
+        for text in [
+            "Mistral writes [TOOL_CALLS] before a call.",
+            "The function is called as read(path=\"a\") in main.py.",
+            "print(\"hello\")",
+            "read(\"a\")",
+            "x = read(path=\"a\")",
+            "launch(path=\"a\")",
+            "The `<tools>` element holds the tools.",
+            "Action: think about it again.",
+            "[1, 2, 3]",
+            "```python\nread(path=\"a\")\n```\nThis reads the file.",
+        ] {
+            assert_eq!(find(text), Found::Nothing, "{text}");
+        }
+    }
+
     #[test]
     fn words_before_a_tagged_call_are_kept_as_text() {
         let text =
@@ -353,6 +287,8 @@ mod tests {
         fn tags_in_any_order_do_not_panic(parts in proptest::collection::vec(proptest::sample::select(vec![
             "<tool_call>", "</tool_call>", "<function=", "read>", "</function>", "<parameter=", "x>", "</parameter>",
             "{\"name\":\"read\"", "}", "```json\n", "```", "\n", "é", "<invoke name=\"", "\">",
+            "[TOOL_CALLS]", "[ARGS]", "<|python_tag|>", "<arg_key>", "<arg_value>", "to=functions.", "<|message|>",
+            "read(", "path='", "'", ")", "[", "]", "Action: read\n", "Action Input: ", "<｜tool▁sep｜>",
         ]), 0..12)) {
             let _ = find(&parts.concat());
         }
