@@ -69,3 +69,30 @@ fn quirk_split() {
 fn quirk_finishstop() {
     solved("quirk_finishstop", &["stop-with-calls"]);
 }
+
+#[test]
+fn a_call_in_the_notation_of_another_family_is_run() {
+    let mut steps = four();
+    steps[0] = json!({"say": "[TOOL_CALLS]read[ARGS]{\"path\": \"calc.py\"}"});
+    steps[2] = json!({"say": "<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{\"command\": \"python3 test.py\"}<|call|>"});
+    let ended = Scenario::new("a_call_in_the_notation_of_another_family")
+        .steps(steps)
+        .ends("completed", 0)
+        .solved(4);
+    let repairs = &ended.handoff["repairs"];
+    assert_eq!(
+        (&repairs["salvaged_mistral"], &repairs["salvaged_harmony"]),
+        (&json!(1), &json!(1)),
+        "{repairs}"
+    );
+}
+
+#[test]
+fn a_call_left_in_the_thought_is_run() {
+    let mut steps = four();
+    steps[0] = json!({"say": "", "think": "I read it first. <tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"calc.py\"}}\n</tool_call>"});
+    Scenario::new("a_call_left_in_the_thought")
+        .steps(steps)
+        .ends("completed", 0)
+        .solved(4);
+}

@@ -62,6 +62,21 @@ pub(crate) fn salvage(content: &str, offered: &[Tool]) -> Found {
     Found::Nothing
 }
 
+/// The last call of a thought, where nothing follows it: what a server hands on as thinking when the
+/// model calls without closing its thought. Calls it only considered on the way stand further up.
+pub(crate) fn in_thought(reasoning: &str, offered: &[Tool]) -> Found {
+    let text = without_stop_words(reasoning);
+    let begin = [
+        ("</tool_call>", "<tool_call>"),
+        ("</function>", "<function="),
+        ("</invoke>", "<invoke name="),
+    ]
+    .into_iter()
+    .find(|(close, _)| text.ends_with(close))
+    .and_then(|(_, open)| text.rfind(open));
+    begin.map_or(Found::Nothing, |at| salvage(&text[at..], offered))
+}
+
 fn without_stop_words(content: &str) -> &str {
     let mut text = content.trim();
     while let Some(shorter) = STOP_WORDS.iter().find_map(|word| text.strip_suffix(word)) {
@@ -72,7 +87,7 @@ fn without_stop_words(content: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, names, salvage};
+    use super::{Found, in_thought, names, salvage};
     use baton_prompt::{Mode, Role, Tool};
     use proptest::prelude::{any, proptest};
     use serde_json::{Value, json};
@@ -261,6 +276,25 @@ mod tests {
             "```python\nread(path=\"a\")\n```\nThis reads the file.",
         ] {
             assert_eq!(find(text), Found::Nothing, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_thought_that_ends_in_a_call_was_meant_as_one() {
+        let offered = Tool::offered(Role::Implementer, Mode::Tools);
+        let call =
+            "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>";
+        let considered = call.replace("read", "bash");
+        let found = in_thought(&format!("Maybe {considered}? No: {call}\n"), offered);
+        assert!(
+            matches!(found, Found::Calls(calls, _) if calls.len() == 1 && calls[0].name == "read")
+        );
+        for thought in [
+            format!("I could {call} but I will not."),
+            format!("{call} is what I would write"),
+            String::new(),
+        ] {
+            assert_eq!(in_thought(&thought, offered), Found::Nothing, "{thought}");
         }
     }
 

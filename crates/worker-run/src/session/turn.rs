@@ -8,7 +8,7 @@ use super::act::{Done, Finished};
 use super::conversation::PastCall;
 use super::turn_text::has_files;
 use super::{End, Session};
-use crate::calls::salvage::{Found, salvage};
+use crate::calls::salvage::{Found, in_thought, salvage};
 use crate::cli::{CheckEvery, ModeFlag};
 use crate::harness::guard::Judgement;
 use crate::harness::stop::Verdict;
@@ -45,7 +45,12 @@ impl Session<'_> {
             return self.call_turn(&answer);
         }
         let offered = Tool::offered(self.job.role, self.talk.mode());
-        match salvage(&answer.content, offered) {
+        let found = if answer.content.trim().is_empty() && answer.finish != Finish::Length {
+            in_thought(&answer.reasoning, offered)
+        } else {
+            salvage(&answer.content, offered)
+        };
+        match found {
             Found::Calls(calls, _) => self.salvaged_turn(&answer, calls),
             Found::Incomplete => {
                 self.ledger.repaired("cut_call_refused");
