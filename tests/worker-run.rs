@@ -2,6 +2,8 @@
 
 #[path = "worker-run/served.rs"]
 mod served;
+#[path = "worker-run/spared.rs"]
+mod spared;
 mod support;
 #[path = "worker-run/ways.rs"]
 mod ways;

@@ -247,6 +247,7 @@ fn repeattext() {
 fn bigout() {
     let ended = Scenario::new("bigout")
         .steps(with(0, bash("seq 1 200000")))
+        .limit("wall_ms", 180_000)
         .ends("completed", 0)
         .solved(4);
     assert!(ended.prompt_tokens(1) - ended.prompt_tokens(0) < 2500);
@@ -258,6 +259,7 @@ fn bigline() {
     let line = "head -c 5000000 /dev/zero | tr '\\0' x";
     let ended = Scenario::new("bigline")
         .steps(with(0, bash(line)))
+        .limit("wall_ms", 180_000)
         .ends("completed", 0)
         .solved(4);
     assert!(ended.prompt_tokens(1) - ended.prompt_tokens(0) < 2500);
@@ -272,6 +274,7 @@ fn readbig() {
     let ended = Scenario::new("readbig")
         .file("big.txt", text)
         .steps(with(0, json!({"calls": [{"read": "big.txt"}]})))
+        .limit("wall_ms", 180_000)
         .ends("completed", 0)
         .solved(4);
     assert!(ended.prompt_tokens(1) - ended.prompt_tokens(0) < 2500);
@@ -304,6 +307,7 @@ fn grow() {
     }
     let summary = json!({"say": "24 outputs looked at, nothing changed yet."});
     let ended = scenario
+        .limit("wall_ms", 180_000)
         .server(&["--slots", "1"])
         .window("32768")
         .first(json!({"when": {"last": "Write a summary"}, "answer": summary}))

@@ -257,7 +257,7 @@ proptest! {
             put(&root.join(OsStr::from_bytes(&names[*i])), Some(&File::Plain(vec![*byte; 4], false)));
         }
         let start = tree(root);
-        let base = Repo::discover(root).unwrap().record_base().unwrap();
+        let base = Repo::discover(root).unwrap().record_base().unwrap().name;
         for act in &acts {
             perform(root, &names, &start, act);
         }

@@ -16,6 +16,15 @@ pub struct Base {
     pub head: HeadAtBase,
 }
 
+/// A work tree that [`Repo::base`] finds again under its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The commit to ask for.
+    pub name: ObjectId,
+    /// The files at that time.
+    pub tree: ObjectId,
+}
+
 /// What HEAD was when the work started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeadAtBase {
@@ -31,17 +40,23 @@ pub enum HeadAtBase {
 impl Repo {
     /// Records the work tree as it is now, so that another process can measure against it later.
     ///
-    /// The answer is a commit that no branch holds: its tree is the work tree (uncommitted and
+    /// A clean work tree is recorded already, by the commit that is checked out. Otherwise the
+    /// answer is a commit that no branch holds: its tree is the work tree (uncommitted and
     /// untracked files included, ignored ones not), its parent is HEAD. Only objects are added to
     /// the repository; no index, reference or file changes. The same state gives the same name.
     /// (`git gc` drops it after two weeks.)
-    pub fn record_base(&self) -> Result<ObjectId, RepoError> {
-        let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
-        let index = dir.path().join("index");
-        self.copy_index(&self.git_dir().join("index"), &index)?;
-        let tree = self.write_tree(&index, None, false)?;
+    pub fn record_base(&self) -> Result<Recorded, RepoError> {
+        let print = self.footprint();
+        let look = self.look()?;
+        if let (true, Some(head)) = (look.status.is_empty(), &look.head) {
+            let tree = self.tree_of(head)?;
+            self.knows(print, &tree)?;
+            let name = head.clone();
+            return Ok(Recorded { name, tree });
+        }
+        let tree = self.write_tree(&look.index, None, false)?;
         let mut commit = self.git(["commit-tree", tree.as_str(), "-m", SUBJECT]);
-        if let Some(head) = self.head()?.commit {
+        if let Some(head) = &look.head {
             commit = commit.arg("-p").arg(head.as_str());
         }
         for name in [
@@ -57,7 +72,9 @@ impl Repo {
             .env("GIT_AUTHOR_DATE", "@0 +0000")
             .env("GIT_COMMITTER_DATE", "@0 +0000")
             .ok()?;
-        parse_id(&commit)
+        let name = parse_id(&commit)?;
+        self.knows(print, &tree)?;
+        Ok(Recorded { name, tree })
     }
 
     /// What a base recorded in a task means: a commit, a recorded work tree, or a bare tree.

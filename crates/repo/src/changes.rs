@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -104,7 +104,7 @@ impl Repo {
     /// files are not read where git's status alone tells all, which is much faster.
     pub fn changes_since(&self, base: Base, hashed: bool) -> Result<ChangeSet, RepoError> {
         let look = self.look()?;
-        let head = self.head()?.commit;
+        let head = look.head.clone();
         let quick = if hashed {
             None
         } else {
@@ -197,6 +197,9 @@ impl Repo {
         if old == new {
             return Ok(Vec::new());
         }
+        if let Some(known) = self.known_diff(old, new) {
+            return Ok(known);
+        }
         let said = self
             .reading([
                 "diff-tree",
@@ -209,7 +212,9 @@ impl Repo {
             .args(["-M", "-C", "-l1000", "--ignore-submodules=none"])
             .args([old.as_str(), new.as_str()])
             .ok()?;
-        raw::parse(&said.stdout)
+        let changes = raw::parse(&said.stdout)?;
+        self.remember_diff(old, new, &changes);
+        Ok(changes)
     }
 
     /// Changed paths of the work tree against HEAD, without Baton's own folder.
@@ -221,20 +226,30 @@ impl Repo {
     }
 
     /// The status through a private copy of the index, which may then be refreshed at will.
-    fn look(&self) -> Result<Look, RepoError> {
+    pub(crate) fn look(&self) -> Result<Look, RepoError> {
         let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
         let index = dir.path().join("index");
         self.copy_index(&self.git_dir().join("index"), &index)?;
-        let said = self
-            .git(["status"])
-            .args(STATUS_FORMAT)
-            .env("GIT_INDEX_FILE", &index)
-            .ok()?;
+        let (status, head) = self.status_of(&index)?;
         Ok(Look {
-            status: status::parse(&said.stdout)?,
+            status,
+            head,
             index,
             _dir: dir,
         })
+    }
+
+    /// The status through an index, and the commit that is checked out.
+    pub(crate) fn status_of(
+        &self,
+        index: &Path,
+    ) -> Result<(Vec<Entry>, Option<ObjectId>), RepoError> {
+        let said = self
+            .git(["status", "--branch", "--no-ahead-behind"])
+            .args(STATUS_FORMAT)
+            .env("GIT_INDEX_FILE", index)
+            .ok()?;
+        Ok((status::parse(&said.stdout)?, status::head(&said.stdout)))
     }
 
     /// What was staged and then undone in the work tree. After a dirty start the index may have
@@ -261,7 +276,7 @@ impl Repo {
 
     fn is_clean_start(&self, base: &Base) -> Result<bool, RepoError> {
         match &base.head {
-            HeadAtBase::Commit(head) => Ok(self.tree(head.as_str())? == base.tree),
+            HeadAtBase::Commit(head) => Ok(self.tree_of(head)? == base.tree),
             HeadAtBase::Unborn => Ok(self.empty_tree()? == base.tree),
             HeadAtBase::Unknown => Ok(false),
         }
@@ -275,10 +290,10 @@ impl Repo {
         };
         let start = match &base.head {
             HeadAtBase::Commit(start) if start == head => return Ok(Vec::new()),
-            HeadAtBase::Commit(start) => self.tree(start.as_str())?,
+            HeadAtBase::Commit(start) => self.tree_of(start)?,
             HeadAtBase::Unborn | HeadAtBase::Unknown => self.empty_tree()?,
         };
-        let head_tree = self.tree(head.as_str())?;
+        let head_tree = self.tree_of(head)?;
         let made = self.diff_trees(&start, &head_tree)?;
         if start == base.tree {
             return Ok(made);
@@ -295,9 +310,11 @@ impl Repo {
 }
 
 /// One look at the work tree.
-struct Look {
-    status: Vec<Entry>,
-    index: PathBuf,
+pub(crate) struct Look {
+    pub(crate) status: Vec<Entry>,
+    /// The commit that is checked out; none before the first one.
+    pub(crate) head: Option<ObjectId>,
+    pub(crate) index: PathBuf,
     /// Removed with the index when this goes.
     _dir: TempDir,
 }

@@ -10,6 +10,7 @@ use crate::error::RepoError;
 use crate::git::{Git, Said};
 use crate::id::ObjectId;
 use crate::path::GitPath;
+use crate::raw::Change;
 use crate::scratch::{Scratch, alternate};
 
 /// The work tree of a repository.
@@ -19,10 +20,17 @@ pub struct Repo {
     git_dir: PathBuf,
     common_dir: PathBuf,
     cancel: Cancel,
+    /// The commit that was checked out when it was found, and its tree.
+    found_at: Option<(ObjectId, ObjectId)>,
     /// Settings that switch off what this repository's own config would run.
     guards: OnceLock<Vec<(String, String)>>,
     scratch: Mutex<Option<Scratch>>,
+    /// The newest differences between trees: a tree never changes, so they hold for good.
+    diffs: Mutex<Vec<(ObjectId, ObjectId, Vec<Change>)>>,
 }
+
+/// How many differences are remembered.
+const DIFFS: usize = 4;
 
 /// What a work tree has checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +53,15 @@ impl Repo {
                 "--show-toplevel",
                 "--git-dir",
                 "--git-common-dir",
+                "HEAD",
+                "HEAD^{tree}",
             ],
         )
         .said()?;
-        if !said.is_ok() {
+        // Before the first commit only the last two questions have no answer.
+        let has_places = said.stdout.starts_with(b"false\n")
+            && said.stdout.split(|b| *b == b'\n').nth(4).is_some();
+        if !said.is_ok() && !has_places {
             if said.stdout.starts_with(b"true")
                 || said.stderr.contains("must be run in a work tree")
             {
@@ -68,13 +81,17 @@ impl Repo {
                 lines.next().unwrap_or_default().to_vec(),
             ))
         };
+        let (root, git_dir, common_dir) = (next(), next(), next());
+        let mut id = || ObjectId::new(next().to_str()?);
         Ok(Self {
-            root: next(),
-            git_dir: next(),
-            common_dir: next(),
+            found_at: id().zip(id()),
+            root,
+            git_dir,
+            common_dir,
             cancel: Cancel::new(),
             guards: OnceLock::new(),
             scratch: Mutex::new(None),
+            diffs: Mutex::new(Vec::new()),
         })
     }
 
@@ -113,6 +130,14 @@ impl Repo {
             .then(|| branch.line().replacen("refs/heads/", "", 1));
         let commit = self.find("HEAD^{commit}")?;
         Ok(Head { commit, branch })
+    }
+
+    /// The tree of a commit. That of the one that was checked out first is known.
+    pub(crate) fn tree_of(&self, commit: &ObjectId) -> Result<ObjectId, RepoError> {
+        match &self.found_at {
+            Some((known, tree)) if known == commit => Ok(tree.clone()),
+            _ => self.tree(commit.as_str()),
+        }
     }
 
     /// Whether HEAD names a commit rather than a branch.
@@ -280,18 +305,59 @@ impl Repo {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn known_diff(&self, old: &ObjectId, new: &ObjectId) -> Option<Vec<Change>> {
+        let diffs = self.diffs.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = diffs.iter().find(|(a, b, _)| a == old && b == new);
+        known.map(|(_, _, changes)| changes.clone())
+    }
+
+    pub(crate) fn remember_diff(&self, old: &ObjectId, new: &ObjectId, changes: &[Change]) {
+        let mut diffs = self.diffs.lock().unwrap_or_else(PoisonError::into_inner);
+        if diffs.len() >= DIFFS {
+            diffs.remove(0);
+        }
+        diffs.push((old.clone(), new.clone(), changes.to_vec()));
+    }
+
     /// Filters, merge drivers and the like that the repository's own config would run.
     ///
     /// A worker that can write the config must not make the host run a program. Those of the
     /// user's own config (git-lfs, say) stay, unless the repository redefines them.
     pub(crate) fn guards(&self) -> &[(String, String)] {
         self.guards.get_or_init(|| {
+            if self.sets_no_programs() {
+                return Vec::new();
+            }
             let said = Git::new(&self.root, ["config", "--show-scope", "--name-only", "-z"])
                 .args(["--get-regexp", PROGRAMS])
                 .said();
             said.map(|s| guards_for(&s.stdout)).unwrap_or_default()
         })
     }
+
+    /// Whether the repository's own config plainly has nothing to switch off, so that git need not
+    /// be asked: no section of that kind, and no other file that it includes.
+    fn sets_no_programs(&self) -> bool {
+        let text = |file: PathBuf| match std::fs::read(file) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Some(Vec::new()),
+            other => other.ok(),
+        };
+        let shared = text(self.common_dir.join("config"));
+        let own = text(self.git_dir.join("config.worktree"));
+        [shared, own]
+            .iter()
+            .all(|text| text.as_ref().is_some_and(|text| names_no_program(text)))
+    }
+}
+
+/// Whether a config file has none of the sections that can name a program, and includes no file.
+/// A section's name follows its bracket at once, in whatever case.
+fn names_no_program(config: &[u8]) -> bool {
+    let lower = config.to_ascii_lowercase();
+    let sections: [&[u8]; 4] = [b"[filter", b"[merge", b"[diff", b"[include"];
+    !sections
+        .iter()
+        .any(|name| lower.windows(name.len()).any(|part| part == *name))
 }
 
 /// Settings that name a program to run.

@@ -10,9 +10,13 @@ use std::time::SystemTime;
 use tempfile::TempDir;
 
 use crate::error::RepoError;
+use crate::footprint::Footprint;
 use crate::git::Git;
 use crate::id::ObjectId;
 use crate::repo::{Repo, parse_id};
+
+/// After so many looks at a disk that did not tell enough, git is asked at once.
+const VAIN_LOOKS: u8 = 3;
 
 /// A folder outside the repository that holds what git would have written into it.
 #[derive(Debug)]
@@ -20,6 +24,14 @@ pub(crate) struct Scratch {
     dir: TempDir,
     /// Which version of the real index the private one was copied from.
     copied_from: Option<(SystemTime, u64, u64)>,
+    /// Whether the work tree was compared with the commit that is checked out.
+    is_compared: bool,
+    /// Whether anything was hashed.
+    has_hashed: bool,
+    /// The disk at the last snapshot, and what the snapshot was.
+    known: Option<(Footprint, ObjectId)>,
+    /// How often looking at the disk did not tell enough here.
+    vain_looks: u8,
 }
 
 impl Scratch {
@@ -33,7 +45,19 @@ impl Scratch {
         Ok(Self {
             dir,
             copied_from: None,
+            is_compared: false,
+            has_hashed: false,
+            known: None,
+            vain_looks: 0,
         })
+    }
+
+    /// The one of a repository, made when it is first needed.
+    fn opened(slot: &mut Option<Self>) -> Result<&mut Self, RepoError> {
+        match slot {
+            Some(scratch) => Ok(scratch),
+            empty => Ok(empty.insert(Self::new()?)),
+        }
     }
 
     pub(crate) fn objects(&self) -> PathBuf {
@@ -50,22 +74,69 @@ impl Repo {
     /// not. Nothing in the repository changes, so the tree is known to this `Repo` only; a tree
     /// others must find later is made by [`Repo::record_base`].
     ///
-    /// Taking snapshots one after another is cheap: files that did not change are not read again.
+    /// Taking snapshots one after another is cheap: files that did not change are not read again,
+    /// and where nothing changed, git is not even asked.
     pub fn snapshot(&self) -> Result<ObjectId, RepoError> {
         let mut slot = self.scratch();
-        let scratch = match &mut *slot {
-            Some(scratch) => scratch,
-            empty => empty.insert(Scratch::new()?),
+        let scratch = Scratch::opened(&mut slot)?;
+        // Before git reads them: what changes meanwhile must differ from this.
+        let may_look = scratch.vain_looks < VAIN_LOOKS;
+        let print = may_look.then(|| self.footprint()).flatten();
+        scratch.vain_looks += u8::from(may_look && print.is_none());
+        let known = match (&scratch.known, &print) {
+            (Some((last, tree)), Some(now)) if last.is_as(now) => Some(tree.clone()),
+            _ => None,
         };
+        let tree = known.map_or_else(|| self.hashed(scratch), Ok)?;
+        scratch.known = print.map(|print| (print, tree.clone()));
+        Ok(tree)
+    }
+
+    /// Takes in what was found without a snapshot, so that it need not be looked for again.
+    pub(crate) fn knows(&self, print: Option<Footprint>, tree: &ObjectId) -> Result<(), RepoError> {
+        let mut slot = self.scratch();
+        let scratch = Scratch::opened(&mut slot)?;
+        scratch.is_compared = true;
+        scratch.known = print.map(|print| (print, tree.clone()));
+        Ok(())
+    }
+
+    /// The work tree and the files that rule what git sees of it.
+    pub(crate) fn footprint(&self) -> Option<Footprint> {
+        let rulers = ["config", "info/exclude", "info/attributes"];
+        let mut rulers: Vec<PathBuf> = rulers
+            .iter()
+            .map(|name| self.common_dir().join(name))
+            .collect();
+        rulers.push(self.git_dir().join("index"));
+        Footprint::take(self.root(), &rulers, SystemTime::now())
+    }
+
+    /// The work tree as git hashes it.
+    fn hashed(&self, scratch: &mut Scratch) -> Result<ObjectId, RepoError> {
         let real = self.git_dir().join("index");
         let stamp = stamp(&real);
-        let first = scratch.copied_from.is_none();
         if scratch.copied_from != stamp || stamp.is_none() {
             // Also when it was made anew: a file added with `git add --force` counts as tracked.
             self.copy_index(&real, &scratch.index())?;
             scratch.copied_from = stamp;
         }
+        if !std::mem::replace(&mut scratch.is_compared, true)
+            && let Some(tree) = self.clean_tree(&scratch.index())?
+        {
+            return Ok(tree);
+        }
+        let first = !scratch.has_hashed;
+        scratch.has_hashed = true;
         self.write_tree(&scratch.index(), Some(&scratch.objects()), first)
+    }
+
+    /// The tree of the commit that is checked out, if the work tree is the same.
+    fn clean_tree(&self, index: &Path) -> Result<Option<ObjectId>, RepoError> {
+        match self.status_of(index)? {
+            (status, Some(head)) if status.is_empty() => self.tree_of(&head).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Copies the index so that it can be changed freely, without the flags that hide changes.
@@ -93,6 +164,10 @@ impl Repo {
 
     /// Clears assume-unchanged, and skip-worktree where the file exists: both make git look away.
     fn unhide(&self, index: &Path) -> Result<(), RepoError> {
+        let bytes = fs::read(index).map_err(RepoError::io(index.display().to_string()))?;
+        if crate::index::has_hidden(&bytes) == Some(false) {
+            return Ok(());
+        }
         let listed = self
             .git(["ls-files", "-v", "-z"])
             .env("GIT_INDEX_FILE", index)

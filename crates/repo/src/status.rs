@@ -88,6 +88,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, RepoError> {
     Ok(entries)
 }
 
+/// The commit that is checked out, of a status with `--branch`; none before the first one.
+pub(crate) fn head(bytes: &[u8]) -> Option<ObjectId> {
+    let headers = bytes.split(|b| *b == 0);
+    let mut oids = headers.filter_map(|record| record.strip_prefix(b"# branch.oid "));
+    ObjectId::new(std::str::from_utf8(oids.next()?).ok()?)
+}
+
 /// `1 XY sub mH mI mW hH hI path`, `2 … Xscore path\0from`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`:
 /// the name is field `n`.
 fn tracked(record: &[u8], n: usize, from: Option<&[u8]>) -> Option<Entry> {

@@ -9,7 +9,7 @@ use baton_repo::{ChangeKind, GitPath, Mode, Repo, RepoError};
 #[test]
 fn h05_a_commit_on_a_clean_tree_is_a_change_against_the_recorded_base() {
     let t = TestRepo::with(&[("a.txt", "1\n")]);
-    let base = t.open().record_base().unwrap();
+    let base = t.open().record_base().unwrap().name;
     t.write("a.txt", "2\n");
     t.commit("by the worker");
     let changes = t.open().changes(base.as_str()).unwrap();
@@ -83,7 +83,7 @@ fn h08_before_the_first_commit_everything_counts_against_the_empty_tree() {
     // A base recorded then is found again after the first commit.
     let t = TestRepo::empty();
     t.write("mine", "1\n");
-    let base = t.open().record_base().unwrap();
+    let base = t.open().record_base().unwrap().name;
     t.write("theirs", "1\n");
     t.commit("first");
     let changes = t.open().changes(base.as_str()).unwrap();
@@ -93,7 +93,7 @@ fn h08_before_the_first_commit_everything_counts_against_the_empty_tree() {
 #[test]
 fn h09_a_commit_that_the_work_tree_has_undone_is_still_a_change() {
     let t = TestRepo::with(&[("a.txt", "1\n")]);
-    let base = t.open().record_base().unwrap();
+    let base = t.open().record_base().unwrap().name;
     t.write("a.txt", "2\n");
     t.commit("by the worker");
     t.write("a.txt", "1\n");
@@ -224,7 +224,7 @@ fn a_file_that_was_dirty_at_the_start_is_not_a_change_unless_it_changes_again() 
     t.write("both", "dirty\n");
     t.git(&["add", "both"]);
     t.write("untracked", "dirty\n");
-    let base = t.open().record_base().unwrap();
+    let base = t.open().record_base().unwrap().name;
     assert!(t.open().changes(base.as_str()).unwrap().is_empty());
     t.write("both", "again\n");
     let changes = t.open().changes(base.as_str()).unwrap();
@@ -240,12 +240,56 @@ fn a_file_that_was_dirty_at_the_start_is_not_a_change_unless_it_changes_again() 
 fn the_same_state_is_recorded_under_the_same_name() {
     let t = TestRepo::with(&[("a", "1\n")]);
     t.write("a", "2\n");
-    let first = t.open().record_base().unwrap();
-    assert_eq!(t.open().record_base().unwrap(), first);
+    let first = t.open().record_base().unwrap().name;
+    assert_eq!(t.open().record_base().unwrap().name, first);
     assert_eq!(
         t.open().base(first.as_str()).unwrap().tree,
         t.open().snapshot().unwrap()
     );
+}
+
+#[test]
+fn a_clean_work_tree_is_recorded_by_its_own_commit() {
+    let t = TestRepo::with(&[("a", "1\n"), (".gitignore", "scratch\n")]);
+    t.write("scratch", "ignored\n");
+    let head = t.git(&["rev-parse", "HEAD"]);
+    let repo = t.open();
+    let recorded = repo.record_base().unwrap();
+    assert_eq!(recorded.name.as_str(), head);
+    assert_eq!(recorded.tree, repo.tree("HEAD").unwrap());
+    assert_eq!(repo.snapshot().unwrap(), recorded.tree);
+    t.write("a", "2\n");
+    assert_ne!(repo.snapshot().unwrap(), recorded.tree);
+    // Whatever makes it unclean needs a record of its own.
+    let dirty: [&[&str]; 3] = [
+        &["add", "a"],
+        &["update-index", "--assume-unchanged", "a"],
+        &["rm", "-q", "--cached", "a"],
+    ];
+    for command in dirty {
+        t.git(command);
+        let now = t.open().record_base().unwrap();
+        assert_ne!(now.name.as_str(), head, "{command:?}");
+        assert_eq!(t.open().base(now.name.as_str()).unwrap().tree, now.tree);
+    }
+}
+
+#[test]
+fn a_file_that_is_added_by_force_counts_at_once() {
+    let t = TestRepo::with(&[("a", "1\n"), (".gitignore", "scratch\n")]);
+    t.write("scratch", "1\n");
+    let repo = t.open();
+    let start = repo.snapshot().unwrap();
+    assert_eq!(repo.snapshot().unwrap(), start);
+    t.git(&["add", "--force", "scratch"]);
+    assert_ne!(repo.snapshot().unwrap(), start);
+    t.git(&["rm", "-q", "--cached", "scratch"]);
+    assert_eq!(repo.snapshot().unwrap(), start);
+    std::fs::write(t.path().join(".git/info/exclude"), "b\n").unwrap();
+    t.write("b", "hidden\n");
+    assert_eq!(repo.snapshot().unwrap(), start);
+    std::fs::write(t.path().join(".git/info/exclude"), "\n").unwrap();
+    assert_ne!(repo.snapshot().unwrap(), start);
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl Session<'_> {
         );
         self.known = gather(self.tree.root(), &self.job.task).paths;
         if self.job.role.writes() {
-            let start = self.tree.at_start().map_err(End::failed)?;
+            let start = self.tree.snapshot().map_err(End::failed)?;
             if !self.job.task.verify.is_empty() {
                 self.run_baseline(&start)?;
             }

@@ -30,8 +30,6 @@ pub(crate) struct WorkTree {
     /// What the hand-off names as its base.
     pub(crate) base: String,
     base_tree: ObjectId,
-    /// The tree of the start, if it was looked at for the base just now.
-    fresh: Option<ObjectId>,
     /// What the model is told of where it works, in a replay.
     shown: Option<PathBuf>,
     scope: Option<Globs>,
@@ -56,12 +54,12 @@ pub(crate) struct Settled {
 impl WorkTree {
     /// Records the base and compiles the scope.
     pub(crate) fn new(repo: Repo, task: &Task, writes: bool) -> Result<Self, String> {
-        let base = match &task.base {
-            Some(base) => base.clone(),
-            None => said(repo.record_base())?.as_str().to_string(),
+        let (base, base_tree) = if let Some(base) = &task.base {
+            (base.clone(), said(repo.tree(base))?)
+        } else {
+            let recorded = said(repo.record_base())?;
+            (recorded.name.as_str().to_string(), recorded.tree)
         };
-        let base_tree = said(repo.tree(&base))?;
-        let fresh = task.base.is_none().then(|| base_tree.clone());
         let beneath = Beneath::open(repo.root())
             .map_err(|error| format!("cannot open {}: {error}", repo.root().display()))?;
         let commands: Vec<String> = task.verify.iter().map(|v| v.command.clone()).collect();
@@ -79,7 +77,6 @@ impl WorkTree {
         Ok(Self {
             base,
             base_tree,
-            fresh,
             shown: None,
             beneath,
             scope,
@@ -127,15 +124,6 @@ impl WorkTree {
     /// The work tree as a tree hash.
     pub(crate) fn snapshot(&self) -> Result<ObjectId, String> {
         said(self.repo.snapshot())
-    }
-
-    /// The work tree before any work. Where the base was recorded just now it is that; each look
-    /// costs two runs of git.
-    pub(crate) fn at_start(&mut self) -> Result<ObjectId, String> {
-        match self.fresh.take() {
-            Some(tree) => Ok(tree),
-            None => self.snapshot(),
-        }
     }
 
     /// The files that differ from the base.
