@@ -18,6 +18,8 @@ mod init;
 mod killed;
 #[path = "orchestrate-verbs/opencode.rs"]
 mod opencode;
+#[path = "orchestrate-verbs/opencode_real.rs"]
+mod opencode_real;
 #[path = "orchestrate-verbs/run_plan.rs"]
 mod run_plan;
 #[path = "orchestrate-verbs/stress_plan.rs"]

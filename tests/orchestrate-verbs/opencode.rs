@@ -1,6 +1,4 @@
 //! `orchestrate init --opencode`: added to what people have, and the second time not a byte.
-//!
-//! With the real opencode on the `PATH` (or named by `BATON_OPENCODE`) it is also started with each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,14 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::support::{Ended, Home, Run, Sim, repository};
 
 /// A name, where to stand, and the files.
-type Shape = (
+pub type Shape = (
     &'static str,
     &'static str,
     Vec<(&'static str, &'static str)>,
 );
 
 /// Configurations as people have them, each in its own repository: where to stand, and the files.
-fn shapes() -> Vec<Shape> {
+pub fn shapes() -> Vec<Shape> {
     let read = |name: &str| -> &'static str {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/fixtures/opencode")
@@ -64,7 +62,7 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-fn init(home: &Home, dir: &Path, sim: &Sim, more: &[&str]) -> Ended {
+pub fn init(home: &Home, dir: &Path, sim: &Sim, more: &[&str]) -> Ended {
     Run::tool("orchestrate", home)
         .args(["init", "--opencode"])
         .args(more)
@@ -91,17 +89,6 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     found
-}
-
-/// The real program, when it is here.
-fn real_opencode() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("BATON_OPENCODE") {
-        return Some(named.into());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join("opencode"))
-        .find(|program| program.is_file())
 }
 
 #[test]
@@ -236,40 +223,4 @@ fn without_a_server_and_without_a_model_it_says_what_is_missing() {
         text.contains("\"context\": 16384") && text.contains("\"output\": 4096"),
         "{text}"
     );
-}
-
-#[test]
-fn the_real_opencode_starts_with_each() {
-    let Some(program) = real_opencode() else {
-        eprintln!(
-            "the_real_opencode_starts_with_each: skipped, opencode is not installed (npm install opencode-ai)"
-        );
-        return;
-    };
-    let sim = Sim::start([""; 0]);
-    for (name, stand, given) in shapes() {
-        let home = Home::new();
-        let repo = repository(&given);
-        let dir = repo.path().join(stand);
-        std::fs::create_dir_all(&dir).unwrap();
-        init(&home, &dir, &sim, &[]).code(0);
-        let ended = Run::program(&program, &home)
-            .args(["agent", "list"])
-            .cwd(&dir)
-            .server(&sim.base_url)
-            .env("OPENCODE_VLLM_API_KEY", "local")
-            .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
-            .run()
-            .code(0);
-        for agent in [
-            "orchestrator",
-            "qwen-worker",
-            "planner",
-            "explore",
-            "implementer",
-            "reviewer",
-        ] {
-            assert!(ended.stdout.contains(agent), "{name}: {agent}: {ended:#?}");
-        }
-    }
 }

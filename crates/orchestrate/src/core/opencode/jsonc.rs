@@ -24,7 +24,7 @@ pub(crate) fn fill(text: &str, wanted: &Value) -> Result<Filled, String> {
         let object = root
             .object_value_or_create()
             .ok_or("it holds something else than an object, so it was left alone")?;
-        fill_object(&object, wanted, "", &mut added);
+        fill_object(&object, wanted, &[], &mut added);
     }
     let text = if added.is_empty() {
         text.to_owned()
@@ -57,19 +57,15 @@ fn parse(text: &str) -> Result<CstRootNode, String> {
 fn fill_object(
     object: &CstObject,
     wanted: &Map<String, Value>,
-    path: &str,
+    above: &[&str],
     added: &mut Vec<String>,
 ) {
     for (key, value) in wanted {
-        let path = if path.is_empty() {
-            key.clone()
-        } else {
-            format!("{path}.{key}")
-        };
+        let path = [above, &[key.as_str()]].concat();
         match object.get(key) {
             None => {
                 object.append(key, input(value));
-                added.push(path);
+                added.push(path.join("."));
             }
             Some(there) => {
                 let (Some(there), Some(value)) = (there.object_value(), value.as_object()) else {
@@ -93,10 +89,9 @@ fn fill_object(
     }
 }
 
-/// `provider.ID.models.MODEL`. A model's name may hold dots, a provider's does not.
-fn is_model(path: &str) -> bool {
-    let mut parts = path.splitn(4, '.');
-    parts.next() == Some("provider") && parts.nth(1) == Some("models") && parts.next().is_some()
+/// `provider.ID.models.MODEL`.
+fn is_model(path: &[&str]) -> bool {
+    matches!(path, ["provider", _, "models", _])
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -147,6 +142,14 @@ mod tests {
         let without = "{\"provider\":{\"x\":{\"models\":{\"m\":{\"name\": \"mine\"}}}}}";
         let added = fill(without, &wanted).unwrap().added;
         assert_eq!(added, ["provider.x.models.m.limit"]);
+        // Names may hold dots.
+        let dotted = text
+            .replace("\"x\"", "\"gpu.box\"")
+            .replace("\"m\"", "\"a.b\"");
+        let mut wanted =
+            json!({"provider": {"gpu.box": {"models": {"a.b": {"options": {"a": 1}}}}}});
+        wanted["provider"]["gpu.box"]["models"]["a.b"]["name"] = "n".into();
+        assert_eq!(fill(&dotted, &wanted).unwrap().text, dotted);
     }
 
     #[test]
