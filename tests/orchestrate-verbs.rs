@@ -8,6 +8,8 @@ mod stage;
 
 #[path = "orchestrate-verbs/doctor.rs"]
 mod doctor;
+#[path = "orchestrate-verbs/external.rs"]
+mod external;
 #[path = "orchestrate-verbs/goal.rs"]
 mod goal;
 #[path = "orchestrate-verbs/handover.rs"]

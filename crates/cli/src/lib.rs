@@ -7,6 +7,7 @@
 
 pub mod config;
 mod environment;
+mod external;
 mod failure;
 pub mod input;
 mod output;
@@ -16,6 +17,7 @@ mod run;
 mod units;
 
 pub use environment::Environment;
+pub use external::Outside;
 pub use failure::Failure;
 pub use output::{Format, Output};
 pub use places::{cache_dir, config_file, lock_dir, state_dir};

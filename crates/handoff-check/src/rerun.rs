@@ -201,9 +201,9 @@ impl Scratch<'_> {
         policy
             .read
             .extend_from_slice(self.borrowed.object_folders());
-        policy
-            .write
-            .extend(self.task.sandbox.caches.iter().map(PathBuf::from));
+        let lent = &self.task.sandbox;
+        policy.read.extend(lent.read.iter().map(PathBuf::from));
+        policy.write.extend(lent.caches.iter().map(PathBuf::from));
         policy.network = reach;
         policy
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
-use baton_cli::{Environment, Failure, Output, Redactor, input};
+use baton_cli::{Environment, Failure, Output, Outside, Redactor, input};
 use baton_process::Cancel;
 use baton_protocol::{ArtifactKind, Exit, Secret, Task, TaskId, read_strict};
 use baton_repo::{Change, ChangeSet, GitPath, Globs, Mode, Repo, RepoError};
@@ -157,6 +157,12 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     let repo = Repo::discover(&cli.repo)
         .map_err(repo_failure)?
         .with_cancel(&cancel);
+    let mut task = task.clone();
+    if reruns(cli) {
+        let places = [repo.root(), repo.git_dir(), repo.common_dir()];
+        task.sandbox = Outside::new(&env, places).of_task(&task.sandbox)?;
+    }
+    let task = &task;
     let loaded = configuration(&env, &repo, reruns(cli), output);
 
     let (text, found) = read_report(cli, &task.id)?;

@@ -121,9 +121,17 @@ pub(crate) fn task(task: &Task, role: Role, mode: Mode, red: bool, own: &[&str])
     bullets(&mut out, "Must hold", &task.must);
     bullets(&mut out, "Must not happen", &task.must_not);
     bullets(&mut out, "Done when", &task.done_when);
+    if !task.sandbox.read.is_empty() {
+        let places = task.sandbox.read.join(", ");
+        let _ = writeln!(out, "Commands may also read {places}");
+    }
     if role.writes() {
         if let Some(globs) = task.write_scope() {
             let _ = writeln!(out, "You may change only: {}", listed(globs, "nothing"));
+        }
+        if !task.sandbox.caches.is_empty() {
+            let places = task.sandbox.caches.join(", ");
+            let _ = writeln!(out, "Commands may also write in {places}");
         }
         let commands: Vec<String> = task.verify.iter().map(|v| v.command.clone()).collect();
         if !commands.is_empty() {

@@ -63,6 +63,8 @@ pub struct Sandbox {
     pub network: Network,
     /// Folders outside the work tree that commands may write (absolute paths).
     pub caches: Vec<String>,
+    /// Folders outside the work tree that commands may read (absolute paths).
+    pub read: Vec<String>,
     /// Names of environment variables that commands may see besides the usual ones.
     pub env: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
-use baton_cli::{Environment, Failure, Output, Redactor, input, state_dir};
+use baton_cli::{Environment, Failure, Output, Outside, Redactor, input, state_dir};
 use baton_model_server::Client;
 use baton_process::Cancel;
 use baton_prompt::{Role, gather};
@@ -48,6 +48,8 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     };
     let repo = Repo::discover(&cli.repo)
         .map_err(|error| Failure::usage(format!("--repo {}: {error}", cli.repo.display())))?;
+    let places = [repo.root(), repo.git_dir(), repo.common_dir()];
+    task.sandbox = Outside::new(&env, places).of_task(&task.sandbox)?;
     let flags = ConfigFlags {
         config_file: cli.model.config.clone(),
         urls: cli.model.base_url.iter().cloned().collect(),

@@ -15,8 +15,8 @@ mod values;
 pub use load::{ConfigFlags, Loaded, load};
 pub use trust::{is_trusted, trust};
 pub use types::{
-    BudgetConfig, CommandsConfig, Config, GitHubConfig, GoalConfig, Isolation, Price,
-    ProviderConfig, ReviewConfig, ReviewMode, RoleConfig, RunConfig, SlotsConfig, Timeouts,
+    BudgetConfig, CommandsConfig, Config, ExternalConfig, GitHubConfig, GoalConfig, Isolation,
+    Price, ProviderConfig, ReviewConfig, ReviewMode, RoleConfig, RunConfig, SlotsConfig, Timeouts,
     TraceConfig, TraceMode, WorkMode, WorktreeConfig,
 };
 pub use values::{DurationText, FirstByte};

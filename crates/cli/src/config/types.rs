@@ -34,6 +34,8 @@ pub struct Config {
     pub github: GitHubConfig,
     /// Work trees.
     pub worktree: WorktreeConfig,
+    /// Folders outside the repository that workers may use.
+    pub external: ExternalConfig,
     /// The trace.
     pub trace: TraceConfig,
     /// Where slots are kept.
@@ -402,6 +404,17 @@ impl Default for WorktreeConfig {
             copy: Vec::new(),
         }
     }
+}
+
+/// Folders outside the repository that workers may use: absolute, or from the home as `~/…`; `/*` or
+/// `/**` behind one says the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExternalConfig {
+    /// Those that every role's commands may read.
+    pub read: Vec<String>,
+    /// Those that the commands of roles that write may write too.
+    pub write: Vec<String>,
 }
 
 /// How much of a run is traced; metadata only, never prompts or file contents.

@@ -7,6 +7,7 @@ use baton_process::Command;
 use baton_process::sandbox::{Network, Policy, Surroundings};
 
 use super::context::Context;
+use super::preflight;
 
 /// What such a command sees of our environment: no key, no address.
 const USUAL: &[&str] = &[
@@ -33,7 +34,8 @@ const USUAL: &[&str] = &[
     "no_proxy",
 ];
 
-/// Gives a command the border and a small environment. It may write in the tree and the `caches`.
+/// Gives a command the border and a small environment. It may write in the tree, the `caches` and
+/// the configuration's folders outside the repository.
 pub(crate) fn confine(
     context: &Context,
     command: Command,
@@ -47,6 +49,11 @@ pub(crate) fn confine(
     let mut policy = Policy::for_work_tree(tree, &surroundings);
     policy.network = network;
     policy.write.extend(caches.iter().cloned());
+    // Where these cannot be opened the run has said so before it began.
+    if let Ok(lent) = preflight::lent(&context.repo, env, &context.config) {
+        policy.read.extend(lent.read.iter().map(PathBuf::from));
+        policy.write.extend(lent.caches.iter().map(PathBuf::from));
+    }
     let mut command = command.env_clear();
     for (name, value) in env.iter() {
         if USUAL.contains(&name) || name.starts_with("LC_") {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use baton_cli::{Environment, Failure, Redactor, config};
 use baton_process::Cancel;
-use baton_protocol::{Access, TaskId};
+use baton_protocol::{Access, Task, TaskId};
 use baton_repo::Repo;
 
 use crate::core::decide::Act;
@@ -15,6 +15,7 @@ use crate::core::plan_check;
 use crate::core::record::Record;
 
 use super::layout::{Layout, RunFolder};
+use super::preflight;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -124,6 +125,19 @@ impl Context {
     /// The folder of the run's work trees.
     pub(crate) fn worktree(&self, name: &str) -> PathBuf {
         self.root().join(&self.config.worktree.root).join(name)
+    }
+
+    /// Gives a task the configuration's folders outside the repository.
+    pub(crate) fn lend(&self, task: &mut Task) -> Result<(), Failure> {
+        let lent = preflight::lent(&self.repo, &self.env, &self.config)?;
+        for (own, more) in [
+            (&mut task.sandbox.read, lent.read),
+            (&mut task.sandbox.caches, lent.caches),
+        ] {
+            own.extend(more);
+            own.dedup();
+        }
+        Ok(())
     }
 
     /// Whether a role may change files.

@@ -225,6 +225,7 @@ fn verify_again(
         return Ok(None);
     };
     let mut task = first.job.task.clone();
+    context.lend(&mut task)?;
     task.base = Some(state.head.clone());
     task.verify = checks(state, placed);
     let folder = acts::folder(context, first.job);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use baton_cli::{Failure, config};
+use baton_cli::{Environment, Failure, Outside, config};
 use baton_process::{Cancel, Capture, Command, sibling};
-use baton_protocol::{Health, Provider, ServerState};
+use baton_protocol::{Health, Provider, Sandbox, ServerState};
 use baton_repo::{Entry, Repo};
 
 use crate::core::placing::reasons;
@@ -37,6 +37,17 @@ pub(crate) fn configuration(config: &config::Config) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The configuration's folders outside the repository, each where it really lies.
+pub(crate) fn lent(
+    repo: &Repo,
+    env: &Environment,
+    config: &config::Config,
+) -> Result<Sandbox, Failure> {
+    let trees = repo.root().join(&config.worktree.root);
+    let places = [repo.root(), repo.git_dir(), repo.common_dir(), &trees];
+    Outside::new(env, places).configured(&config.external)
 }
 
 /// The repository and the branch the result goes to.

@@ -130,7 +130,8 @@ fn begin(
         }
         None => review_place(context, state, job),
     };
-    let task = document(job, attempt, start);
+    let mut task = document(job, attempt, start);
+    context.lend(&mut task)?;
     write_task(folder, &task)?;
     match candidates(context, state, &task, attempt, folder, &place)? {
         Candidates::File(file) => {

@@ -23,6 +23,8 @@ pub(crate) fn doctor(output: &Output) -> Result<Exit, Failure> {
     let loaded = config::load(&env, &root, &config::ConfigFlags::default());
     let mut checks = configuration(loaded.as_ref());
     let (config, origins) = loaded.map(|l| (l.config, l.origins)).unwrap_or_default();
+    let outside = repo.as_ref();
+    checks.extend(outside.and_then(|repo| places::external(repo, &env, &config)));
     let broken = report::worst(&checks) == Level::Fail;
 
     checks.extend(look::providers(&root, &config, &signals));

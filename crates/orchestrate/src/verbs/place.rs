@@ -66,6 +66,7 @@ pub(crate) fn open(
     }
     switched_on(verb, is_on(&loaded.config.commands))?;
     preflight::configuration(&loaded.config)?;
+    preflight::lent(&repo, &env, &loaded.config)?;
     Ok(Opened {
         signals,
         repo,

@@ -14,6 +14,7 @@
 //! [`Policy::minimum`] refuses to run with less than was demanded.
 
 mod coverage;
+mod outside;
 mod places;
 mod policy;
 mod report;
@@ -38,6 +39,7 @@ mod namespaces;
 use std::process::ExitCode;
 
 pub use coverage::{Border, Coverage, Level};
+pub use outside::{Opening, open_outside};
 pub use places::Surroundings;
 pub use policy::{Network, Policy};
 

@@ -22,7 +22,7 @@ impl Surroundings {
     }
 }
 
-const SYSTEM: &[&str] = &[
+pub(super) const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",
@@ -121,7 +121,7 @@ const HIDDEN_HOME: &[&str] = &[
     ".bun/.npmrc",
 ];
 
-const COVERED: &[&str] = &["/home", "/root", "/tmp", "/var/tmp", "/run", "/dev/shm"];
+pub(super) const COVERED: &[&str] = &["/home", "/root", "/tmp", "/var/tmp", "/run", "/dev/shm"];
 
 pub(crate) fn readable(surroundings: &Surroundings) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();

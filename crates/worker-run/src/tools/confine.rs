@@ -35,7 +35,13 @@ pub(crate) fn policy(
         policy.read.push(root.to_path_buf());
         policy
     };
-    policy.write.extend(task.caches.iter().map(PathBuf::from));
+    let places = |all: &[String]| all.iter().map(PathBuf::from).collect::<Vec<_>>();
+    policy.read.extend(places(&task.read));
+    if writes {
+        policy.write.extend(places(&task.caches));
+    } else {
+        policy.read.extend(places(&task.caches));
+    }
     policy.tmp = Some(tmp.to_path_buf());
     policy.minimum = minimum;
     policy.network = match task.network {

@@ -3,12 +3,12 @@
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-use baton_cli::{Environment, lock_dir, state_dir};
+use baton_cli::{Environment, config, lock_dir, state_dir};
 use baton_repo::Repo;
 use fs2::FileExt as _;
 
 use crate::core::doctor::Check;
-use crate::shell::lock;
+use crate::shell::{lock, preflight};
 
 /// Below this a run that builds in several work trees is likely to fail.
 const LITTLE: u64 = 2 * 1024 * 1024 * 1024;
@@ -91,6 +91,40 @@ pub(crate) fn slots(env: &Environment) -> Check {
         );
     }
     Check::pass(name, format!("they lock, in {}", folder.display()))
+}
+
+/// The folders outside the repository that workers may use; none where none are configured.
+pub(crate) fn external(repo: &Repo, env: &Environment, config: &config::Config) -> Option<Check> {
+    let name = "external folders";
+    let asked = &config.external;
+    if asked.read.is_empty() && asked.write.is_empty() {
+        return None;
+    }
+    let fix = "edit [external] read and write: name folders with data, as narrow as they can be";
+    let lent = match preflight::lent(repo, env, config) {
+        Ok(lent) => lent,
+        Err(failure) => return Some(Check::fail(name, failure.message, fix)),
+    };
+    let all = || lent.read.iter().chain(&lent.caches);
+    if let Some(missing) = all().find(|place| !Path::new(place).exists()) {
+        return Some(Check::warn(
+            name,
+            format!("{missing} is not there"),
+            format!("mkdir -p '{missing}'"),
+        ));
+    }
+    let list = |places: &[String]| match places {
+        [] => "nothing".to_owned(),
+        places => places.join(", "),
+    };
+    Some(Check::pass(
+        name,
+        format!(
+            "workers may read {} and write {}",
+            list(&lent.read),
+            list(&lent.caches)
+        ),
+    ))
 }
 
 /// Who works on this repository now.
