@@ -17,8 +17,12 @@ use super::lock_files::{self, Picked};
 use super::worktrees::{self, NotReady, git_failure};
 use super::{acts, stage, worker};
 
-/// The most tasks whose commits are verified together.
-const TOGETHER: usize = 4;
+/// The most tasks whose commits are verified together, after so many: each verification repeats the
+/// checks of all that came before, so that a plan of hundreds of steps would spend most of its time
+/// there if every few of them had one of their own.
+fn together(integrated: usize) -> usize {
+    (integrated / 16).max(4)
+}
 
 /// Integrates the job's commit. Those of other jobs that wait behind it come with it: one commit
 /// each, one verification of what they make together. Where that fails, nothing of it is kept and
@@ -33,7 +37,7 @@ pub(crate) fn integrate(
         .jobs
         .iter()
         .filter(|other| matches!(other.phase(), Phase::Committed(Some(_))))
-        .take(TOGETHER)
+        .take(together(state.integrated.len()))
         .collect();
     if waiting.len() > 1 && waiting[0].id() == job.id() {
         match bring(context, line, state, &waiting)? {
