@@ -24,7 +24,7 @@ function __fish_slot_lock_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c slot-lock -n "__fish_slot_lock_needs_command" -l slots -d 'How many slots there are [default: the configuration\'s, else the last number used, else 1]' -r
+complete -c slot-lock -n "__fish_slot_lock_needs_command" -l slots -d 'How many there are [default: as configured, else as the server says, else as last counted, else 2 for vLLM, else 1]' -r
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l key -d 'Count by this name or URL instead of the provider\'s address' -r
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l provider -d 'The configured provider to take a slot of [default: the first]' -r
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l candidates -d 'Choose among the providers of a health/1 or estimate/1 document; `-` reads stdin' -r -F
@@ -74,7 +74,7 @@ complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l json -d '
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l text -d 'Write text for people, also into a pipe or file'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -s v -l verbose -d 'Say more on stderr'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
-complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l slots -d 'How many slots there are [default: the configuration\'s, else the last number used, else 1]' -r
+complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l slots -d 'How many there are [default: as configured, else as the server says, else as last counted, else 2 for vLLM, else 1]' -r
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l key -d 'Count by this name or URL instead of the provider\'s address' -r
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l provider -d 'The configured provider to take a slot of [default: the first]' -r
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l candidates -d 'Choose among the providers of a health/1 or estimate/1 document; `-` reads stdin' -r -F

@@ -240,6 +240,40 @@ fn q10_the_assumed_number_of_slots_is_said() {
     ended.stderr_has("assuming 2");
 }
 
+#[test]
+fn q10_without_a_document_the_server_itself_is_asked_for_its_slots() {
+    let said = |total: u32, source: &str| {
+        let slots = json!({"slots": {"total": total, "in_flight": 0, "waiting": 0, "free": total,
+            "source": source}});
+        health(&[provider("a", 1, &slots)])
+    };
+    let report = |slots: &Slots, answer: &str, words: &[&str]| {
+        let file = slots.home.path().join("r.json");
+        let run = with_health(slots, &[answer.to_owned()]);
+        let run = run.env("OPENCODE_VLLM_BASE_URL", "http://127.0.0.1:1/v1");
+        let run = run.args(words);
+        let ended = run
+            .args(["--report", file.to_str().unwrap(), "--", "true"])
+            .run()
+            .code(0);
+        let document: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        (document["slots"].as_u64().unwrap(), ended)
+    };
+    let slots = Slots::new();
+    let (count, ended) = report(&slots, &said(2, "assumed"), &[]);
+    assert_eq!(count, 2);
+    ended.stderr_has("assuming 2");
+    let (count, ended) = report(&slots, &said(4, "exact"), &[]);
+    assert_eq!((count, ended.stderr.as_str()), (4, ""));
+    // Nobody to ask: what was last counted with, which an assumption is not.
+    assert_eq!(report(&slots, "", &[]).0, 4);
+    assert_eq!(report(&slots, &said(4, "exact"), &["--slots", "3"]).0, 3);
+    assert_eq!(report(&slots, &said(2, "assumed"), &[]).0, 3);
+    let (count, ended) = report(&Slots::new(), "", &[]);
+    assert_eq!(count, 1);
+    ended.stderr_has("assuming 1");
+}
+
 /// slot-lock beside a stand-in for vllm-health that gives these answers in turn, the last for ever.
 fn with_health(slots: &Slots, answers: &[String]) -> Run {
     let dir = slots.home.path().join("tools");

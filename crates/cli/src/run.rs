@@ -1,6 +1,7 @@
 //! From `main` to an exit code.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use baton_protocol::{Exit, schema_text};
@@ -114,9 +115,11 @@ pub fn run<C: Parser + HasCommon>(
         let written = output.json_line(&schemas(tool));
         return finish(tool, kind, &output, written.map(|()| Exit::Yes));
     }
-    let parsed = command_with_version::<C>(tool)
-        .try_get_matches_from(arguments.iter())
-        .and_then(|matches| C::from_arg_matches(&matches));
+    // Taking the definition apart again would cost a chain loader a noticeable part of its time.
+    let mut command = ManuallyDrop::new(command_with_version::<C>(tool));
+    let parsed = command
+        .try_get_matches_from_mut(arguments.iter())
+        .and_then(|mut matches| C::from_arg_matches_mut(&mut matches));
     match parsed {
         Ok(cli) => {
             let output = Output::new(tool.name, cli.common());

@@ -89,6 +89,7 @@ mod tests {
         Want {
             key: Key::parse("k").unwrap(),
             slots,
+            is_assumed: false,
             reserve_interactive,
             foreign,
             tokens: None,

@@ -19,8 +19,6 @@ pub(crate) struct Candidate {
     /// The environment variable that holds the key.
     pub(crate) api_key_env: Option<String>,
     pub(crate) want: Want,
-    /// Whether the number of slots is only a stated assumption.
-    pub(crate) is_assumed: bool,
     /// The model is in memory already.
     pub(crate) is_resident: bool,
     /// Tokens generated a second.
@@ -96,13 +94,13 @@ pub(crate) fn judge(
         want: Want {
             key: Key::of_server(&base_url),
             slots,
+            is_assumed,
             reserve_interactive: limits.reserve_interactive.unwrap_or(0),
             foreign: 0,
             tokens,
             only_model: chosen.clone().filter(|_| swaps(provider.server.kind)),
         },
         base_url: Some(base_url),
-        is_assumed,
         is_resident: model.is_some_and(|m| m.state == ModelState::Loaded),
         speed: provider.speed.decode_tokens_per_s,
         last_used: None,
@@ -304,17 +302,20 @@ mod tests {
             ..Limits::default()
         };
         let candidate = judge(&provider(&fit("fits")), true, false, &limits).unwrap();
-        assert_eq!((candidate.want.slots, candidate.is_assumed), (4, false));
+        assert_eq!(
+            (candidate.want.slots, candidate.want.is_assumed),
+            (4, false)
+        );
         assert_eq!(candidate.model.as_deref(), Some("m"));
         assert_eq!(candidate.context, Some(4096));
         limits.slots = None;
         let unknown = json!({"slots": {"total": null, "in_flight": null, "waiting": null,
             "free": null, "source": "none"}});
         let candidate = judge(&provider(&unknown), false, false, &limits).unwrap();
-        assert_eq!((candidate.want.slots, candidate.is_assumed), (2, true));
+        assert_eq!((candidate.want.slots, candidate.want.is_assumed), (2, true));
         let zero = json!({"slots": {"total": 0, "in_flight": null, "waiting": null,
             "free": null, "source": "exact"}, "server": {"kind": "openai", "version": null}});
         let candidate = judge(&provider(&zero), false, false, &limits).unwrap();
-        assert_eq!((candidate.want.slots, candidate.is_assumed), (1, true));
+        assert_eq!((candidate.want.slots, candidate.want.is_assumed), (1, true));
     }
 }

@@ -46,6 +46,42 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
     #[command(flatten)]
+    pub(crate) hold: Hold,
+}
+
+/// The command line of a call that plainly runs a command. It knows no subcommands: to describe
+/// them all costs more than to take a slot.
+#[derive(Debug, Parser)]
+pub(crate) struct Brief {
+    #[command(flatten)]
+    pub(crate) hold: Hold,
+}
+
+impl Brief {
+    /// Whether these arguments mean the same to this as to [`Cli`], which knows everything.
+    pub(crate) fn is_enough(arguments: impl Iterator<Item = OsString>) -> bool {
+        for argument in arguments {
+            let Some(word) = argument.to_str() else {
+                return false;
+            };
+            let is_cluster = word.starts_with('-') && !word.starts_with("--");
+            match word {
+                "--" => return true,
+                "status" | "acquire" | "renew" | "release" | "help" | "--help" | "--version" => {
+                    return false;
+                }
+                _ if is_cluster && word.contains(['h', 'V']) => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// A call that runs a command.
+#[derive(Debug, Args)]
+pub(crate) struct Hold {
+    #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) place: Place,
@@ -62,7 +98,13 @@ pub(crate) struct Cli {
 
 impl HasCommon for Cli {
     fn common(&self) -> &Common {
-        &self.common
+        &self.hold.common
+    }
+}
+
+impl HasCommon for Brief {
+    fn common(&self) -> &Common {
+        &self.hold.common
     }
 }
 
@@ -83,7 +125,8 @@ pub(crate) enum Verb {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Which slots")]
 pub(crate) struct Target {
-    /// How many slots there are [default: the configuration's, else the last number used, else 1].
+    /// How many there are [default: as configured, else as the server says, else as last counted, else 2
+    /// for vLLM, else 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_SLOTS))]
     pub(crate) slots: Option<u32>,
     /// Count by this name or URL instead of the provider's address.
@@ -319,11 +362,37 @@ fn parse_class(text: &str) -> Result<SlotClass, String> {
 mod tests {
     use clap::{CommandFactory, Parser};
 
-    use super::Cli;
+    use super::{Brief, Cli};
 
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+        Brief::command().debug_assert();
+    }
+
+    #[test]
+    fn the_short_definition_serves_only_calls_that_run_a_command() {
+        let is_enough = |line: &str| Brief::is_enough(line.split(' ').map(Into::into));
+        for line in [
+            "-- true",
+            "-q --key k --slots 2 -- status",
+            "--wait 5s -- x --help",
+        ] {
+            assert!(is_enough(line), "{line}");
+            let words = || ["slot-lock"].into_iter().chain(line.split(' '));
+            let (brief, whole) = (Brief::parse_from(words()), Cli::parse_from(words()));
+            assert_eq!(format!("{:?}", brief.hold), format!("{:?}", whole.hold));
+        }
+        for line in [
+            "",
+            "status",
+            "--store x status -- y",
+            "--help -- x",
+            "-qh -- x",
+            "-V -- x",
+        ] {
+            assert!(!is_enough(line), "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use baton_protocol::Exit;
 
 use crate::answer::granted;
 use crate::candidate::Candidate;
-use crate::cli::Cli;
+use crate::cli;
 use crate::clock::boot_ms;
 use crate::command::{self, Supervision, prepare, replace, start_failure};
 use crate::environment::{Change, Chosen, Flag, changes};
@@ -17,7 +17,7 @@ use crate::store::{Ask, Held};
 use crate::target::Settings;
 
 /// Runs the command in a slot.
-pub(crate) fn hold(cli: &Cli, output: &Output, settings: Settings) -> Result<Exit, Failure> {
+pub(crate) fn hold(cli: &cli::Hold, output: &Output, settings: Settings) -> Result<Exit, Failure> {
     let on_lost = cli.running.on_lost;
     let session = Session::open(
         &cli.target,
@@ -36,7 +36,7 @@ pub(crate) fn hold(cli: &Cli, output: &Output, settings: Settings) -> Result<Exi
 
 /// A call that runs a command.
 struct Hold<'a> {
-    cli: &'a Cli,
+    cli: &'a cli::Hold,
     session: Session<'a>,
 }
 

@@ -50,7 +50,7 @@ use std::process::ExitCode;
 use baton_cli::{Environment, Failure, Output, Tool, ToolKind};
 use baton_protocol::Exit;
 
-use cli::{Cli, Verb};
+use cli::{Brief, Cli, Verb};
 use target::Settings;
 
 /// The tool's description, for its manual page and the tests.
@@ -76,23 +76,28 @@ pub fn main() -> ExitCode {
     {
         return keeper::main();
     }
+    if Brief::is_enough(std::env::args_os().skip(1)) {
+        return baton_cli::run(&TOOL, |cli: Brief, output| run_command(&cli.hold, output));
+    }
     baton_cli::run(&TOOL, |cli, output| run(&cli, output))
 }
 
+fn run_command(hold: &cli::Hold, output: &Output) -> Result<Exit, Failure> {
+    let complete = hold.target.key.is_some() && hold.target.slots.is_some();
+    let settings = Settings::new(Environment::from_process(), complete)?;
+    hold::hold(hold, output, settings)
+}
+
 fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
-    let env = Environment::from_process();
-    let settings = |complete| Settings::new(env, complete);
-    let open = |settings: &Settings| {
-        session::open_store(settings, &cli.place, etcd::Lost::default(), output)
-    };
+    let place = &cli.hold.place;
+    let settings = |complete| Settings::new(Environment::from_process(), complete);
+    let open =
+        |settings: &Settings| session::open_store(settings, place, etcd::Lost::default(), output);
     match &cli.verb {
-        None => {
-            let complete = cli.target.key.is_some() && cli.target.slots.is_some();
-            hold::hold(cli, output, settings(complete)?)
-        }
+        None => run_command(&cli.hold, output),
         Some(Verb::Acquire(options)) => {
             let complete = options.target.key.is_some() && options.target.slots.is_some();
-            acquire::acquire(options, &cli.place, output, settings(complete)?)
+            acquire::acquire(options, place, output, settings(complete)?)
         }
         Some(Verb::Status(options)) => {
             let settings = settings(false)?;

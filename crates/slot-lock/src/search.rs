@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use baton_cli::Failure;
-use baton_protocol::{Exit, SignalSource, Timestamp};
+use baton_protocol::{BaseUrl, Exit, SignalSource, Slots, Timestamp};
 
 use crate::candidate::Rejection;
 use crate::cli::OnUnknown;
 use crate::clock::boot_ms;
-use crate::offer::Offer;
+use crate::offer::{self, Offer};
 use crate::session::Session;
 use crate::target::{self, Choice};
 
@@ -22,7 +22,8 @@ impl Session<'_> {
         self.candidates = match &target.candidates {
             None => {
                 let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
-                vec![target::named(target, &self.settings, last)?]
+                let ask = |url: &_| self.ask_for_slots(url);
+                vec![target::named(target, &self.settings, last, ask)?]
             }
             Some(file) => {
                 let text = target::read_candidates(file).map_err(|f| f.at("--candidates"))?;
@@ -35,7 +36,7 @@ impl Session<'_> {
         let is_piped = target.candidates.as_deref() == Some(Path::new("-"));
         let offered = self.offer.as_ref().map_or(&[][..], |o| &o.offered);
         for candidate in &self.candidates {
-            if candidate.is_assumed {
+            if candidate.want.is_assumed {
                 let note = format!(
                     "{}: nobody says how many slots there are; assuming {} (give --slots, or set `slots` in the configuration)",
                     candidate.want.key, candidate.want.slots
@@ -53,6 +54,17 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What the server says of its slots; none when it cannot be asked.
+    fn ask_for_slots(&self, url: &BaseUrl) -> Option<Slots> {
+        match offer::ask(&url.api()) {
+            Ok(provider) => Some(provider.slots),
+            Err(reason) => {
+                self.output.detail(&reason);
+                None
+            }
+        }
     }
 
     /// Applies the hard filters, asking again while nobody may be used and it is not known of all

@@ -31,6 +31,8 @@ pub(crate) struct Want {
     pub(crate) key: Key,
     /// How many there are.
     pub(crate) slots: u32,
+    /// Nobody said so: the number is only assumed, and not to be remembered.
+    pub(crate) is_assumed: bool,
     /// How many of them are kept for interactive work.
     pub(crate) reserve_interactive: u32,
     /// How many the server works on for others. May only lower the answer.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use baton_cli::config::{ConfigFlags, Loaded, ProviderConfig, load};
 use baton_cli::{Environment, Failure, lock_dir, state_dir};
-use baton_protocol::{BaseUrl, Secret};
+use baton_protocol::{BaseUrl, Secret, SignalSource, Slots};
 
 use crate::candidate::{Candidate, Limits, Rejection, judge};
 use crate::cli::{OnUnknown, Prefer, Target};
@@ -181,6 +181,7 @@ pub(crate) fn named(
     target: &Target,
     settings: &Settings,
     last_slots: impl Fn(&Key) -> Option<u32>,
+    ask: impl Fn(&BaseUrl) -> Option<Slots>,
 ) -> Result<Candidate, Failure> {
     let provider = match (&target.key, &target.provider) {
         (Some(_), _) => None,
@@ -193,7 +194,11 @@ pub(crate) fn named(
         (None, None) => return Err(Failure::internal("no key and no provider")),
     };
     let told = target.slots.or_else(|| provider.and_then(|p| p.slots));
-    let slots = told.or_else(|| last_slots(&key));
+    let (slots, is_assumed) = match (told, provider) {
+        (Some(told), _) => (told, false),
+        (None, None) => untold(None, last_slots(&key)),
+        (None, Some(provider)) => untold(ask(&provider.base_url).as_ref(), last_slots(&key)),
+    };
     let reserve = target.reserve_interactive;
     Ok(Candidate {
         provider: provider.map(|p| p.id.clone()),
@@ -203,7 +208,8 @@ pub(crate) fn named(
         api_key_env: provider.and_then(|p| p.api_key_env.clone()),
         want: Want {
             key,
-            slots: slots.unwrap_or(1),
+            slots,
+            is_assumed,
             reserve_interactive: reserve
                 .or_else(|| provider.map(|p| p.reserve_interactive))
                 .unwrap_or(0),
@@ -211,11 +217,23 @@ pub(crate) fn named(
             tokens: None,
             only_model: None,
         },
-        is_assumed: slots.is_none(),
         is_resident: false,
         speed: None,
         last_used: None,
     })
+}
+
+/// How many slots count where neither a flag nor the configuration says so: what the server itself
+/// says, else the number somebody counted with before, else what is assumed of such a server. True:
+/// assumed.
+fn untold(server: Option<&Slots>, last: Option<u32>) -> (u32, bool) {
+    let total = server.and_then(|s| s.total).filter(|n| *n > 0);
+    let is_assumption = server.is_none_or(|s| s.source == SignalSource::Assumed);
+    match (total, last) {
+        (Some(told), _) if !is_assumption => (told, false),
+        (_, Some(last)) => (last, false),
+        (assumed, None) => (assumed.unwrap_or(1), true),
+    }
 }
 
 fn by_id<'a>(settings: &'a Settings, id: &str) -> Result<&'a ProviderConfig, Failure> {

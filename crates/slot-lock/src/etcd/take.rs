@@ -153,7 +153,12 @@ impl Taker<'_> {
             None => rank_of(bearer.class) + 1,
         };
         compare.extend((0..first).map(|rank| is_empty(&names.queue(rank))));
-        let record = want.slots.to_string();
+        // What is only assumed is no number anybody should count with later.
+        let record = if want.is_assumed {
+            String::new()
+        } else {
+            want.slots.to_string()
+        };
         let mut success = vec![
             put(&name, &label.line(), self.lease),
             put(&names.record(), &record, ""),
@@ -263,6 +268,7 @@ mod tests {
         Want {
             key: Key::parse("k").unwrap(),
             slots,
+            is_assumed: false,
             reserve_interactive: 0,
             foreign: 0,
             tokens: None,

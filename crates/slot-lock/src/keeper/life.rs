@@ -59,6 +59,17 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Like [`keep`], but sleeps on while slot-lock is there and the command is brief: most keepers of
+/// such commands are dismissed without having woken at all. Their orders stay in the pipe.
+pub(super) fn keep_when_needed() -> u8 {
+    let stdout = rustix::stdio::stdout();
+    // No events asked for: only the end of slot-lock wakes us before the time is over.
+    let mut fds = [PollFd::from_borrowed_fd(stdout, PollFlags::empty())];
+    let limit = Timespec::try_from(BRIEF).ok();
+    while let Err(rustix::io::Errno::INTR) = poll(&mut fds, limit.as_ref()) {}
+    keep()
+}
+
 /// Keeps what its standard input holds until its orders are fulfilled. Descriptor 0 is the locked
 /// file, 1 the pipe; neither is used as what it usually is.
 pub(super) fn keep() -> u8 {
@@ -90,17 +101,9 @@ pub(super) fn keep() -> u8 {
 
 fn watch_by_pid(pid: i32, limit: Option<Limit>) {
     let Some(process) = open(pid) else { return };
-    if !ends_within(&process, BRIEF) {
-        // This returns only when it fails; then we go on as we are.
-        let _ = become_program(pid, &process, limit);
-        watch(pid, &process, limit);
-    }
-}
-
-fn ends_within(process: &OwnedFd, time: Duration) -> bool {
-    let mut fds = [PollFd::new(process, PollFlags::IN)];
-    let limit = Timespec::try_from(time).ok();
-    matches!(poll(&mut fds, limit.as_ref()), Ok(1..))
+    // This returns only when it fails; then we go on as we are.
+    let _ = become_program(pid, &process, limit);
+    watch(pid, &process, limit);
 }
 
 fn become_program(pid: i32, process: &OwnedFd, limit: Option<Limit>) -> std::io::Error {

@@ -11,6 +11,7 @@ mod lease;
 mod life;
 mod orders;
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, PipeWriter, Write};
 use std::os::fd::OwnedFd;
@@ -66,13 +67,18 @@ pub(crate) fn keeper_command() -> Command {
     command
 }
 
+/// Writes one line in one piece.
+fn tell(pipe: &mut PipeWriter, line: impl fmt::Display) -> io::Result<()> {
+    pipe.write_all(format!("{line}\n").as_bytes())
+}
+
 impl Keeper {
     /// Splits off a keeper that shares this locked file.
     pub(crate) fn start(locked: File, token: &str) -> io::Result<Self> {
         let (receive, mut pipe) = io::pipe()?;
-        writeln!(pipe, "{token}")?;
+        tell(&mut pipe, token)?;
         let receive = OwnedFd::from(receive);
-        let pid = baton_process::split(locked.into(), receive, life::keep)?;
+        let pid = baton_process::split(locked.into(), receive, life::keep_when_needed)?;
         Ok(Self {
             process: Process::Split(pid),
             pipe,
@@ -96,7 +102,7 @@ impl Keeper {
 
     fn start_with(arguments: &[&str], locked: File, token: &str) -> io::Result<Self> {
         let (receive, mut pipe) = io::pipe()?;
-        writeln!(pipe, "{token}")?;
+        tell(&mut pipe, token)?;
         let mut command = keeper_command();
         command.args(arguments).stdin(locked).stdout(receive);
         if arguments == [DETACHED] {
@@ -111,7 +117,7 @@ impl Keeper {
 
     /// Tells it what to wait for.
     pub(crate) fn order(&mut self, orders: &Orders) -> io::Result<()> {
-        writeln!(self.pipe, "{orders}")
+        tell(&mut self.pipe, orders)
     }
 
     /// Who it is.

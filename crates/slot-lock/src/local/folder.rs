@@ -14,7 +14,7 @@ use super::root::Root;
 use super::scan::mark_displaced;
 use crate::key::Key;
 use crate::label::Label;
-use crate::store::StoreError;
+use crate::store::{StoreError, Want};
 use crate::ticket::Ticket;
 
 /// Larger labels are not ours.
@@ -155,12 +155,17 @@ impl Folder {
         gate.is_current(&self.path.join("gate"))
     }
 
-    /// Notes how many slots this caller counts with, and that this slot's file was made.
-    pub(super) fn note(&self, inside: &Inside, slots: u32, slot: u32) {
+    /// Notes how many slots this caller counts with (unless it only assumes that), and that this
+    /// slot's file was made.
+    pub(super) fn note(&self, inside: &Inside, want: &Want, slot: u32) {
         let above = inside.entries.slots.last().map_or(0, |last| last + 1);
         let made = inside.record.made.max(slot + 1).max(above);
         let record = Record {
-            slots: Some(slots),
+            slots: if want.is_assumed {
+                inside.record.slots
+            } else {
+                Some(want.slots)
+            },
             made,
         };
         if record != inside.record {

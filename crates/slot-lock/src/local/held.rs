@@ -40,7 +40,7 @@ impl LocalHeld {
         label.tokens = want.tokens.map(|need| need.tokens);
         label.model.clone_from(&want.only_model);
         let _ = write_text(&file, &label.line());
-        folder.note(inside, want.slots, slot);
+        folder.note(inside, want, slot);
         let flag_file = folder.flag_path(slot);
         forget_flag(&flag_file);
         let grant = Grant {
