@@ -4,6 +4,8 @@
 
 #[path = "examples/composed.rs"]
 mod composed;
+#[path = "examples/demo.rs"]
+mod demo;
 #[path = "examples/quickstart.rs"]
 mod quickstart;
 #[path = "examples/real_model.rs"]
@@ -36,6 +38,8 @@ fn every_example_is_run_here() {
         "Makefile",
         "ci-workflow.yml",
         "compose",
+        "demo.cast",
+        "demo.sh",
         "quickstart-model.toml",
         "quickstart.sh",
         "real-model.sh",
