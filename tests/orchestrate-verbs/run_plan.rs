@@ -305,3 +305,75 @@ fn a_dry_run_shows_the_order_and_starts_nothing() {
     assert_eq!(text(&stage, "three"), THREE);
     assert!(!stage.repo.path().join(".orchestrator/runs").exists());
 }
+
+/// A reviewer that approves, whatever it is asked.
+const APPROVES: &str = r#"
+n() { grep -o "\`$1\` ..[a-z0-9]*" "$TASK" | head -n 1 | grep -o '[a-z0-9]*$'; }
+handoff completed fine "{\"schema\":\"review/1\",\"nonce\":\"$(n nonce)\",\"head\":\"$(n head)\",\"base\":\"$(n base)\",\"verdict\":\"approve\",\"findings\":[],\"checks\":{\"diff\":true,\"scope\":true,\"verification\":true}}"
+"#;
+
+#[test]
+fn a_review_that_gave_no_answer_is_asked_again_and_no_step_is_done_twice() {
+    let stage = Stage::new();
+    put(&stage, "three", THREE);
+    let silent = "handoff completed 'looks fine to me'";
+    for review in ["review-1-1", "review-2-1", "review-3-1", "review-4-1"] {
+        stage.work(review, silent);
+    }
+    let ended = stage
+        .orchestrate(&["run-plan"])
+        .code(3)
+        .stderr_has("its review gave no answer");
+    assert_eq!(ended.json()["status"], "paused");
+    assert_eq!(stage.files("main"), ["README.md"]);
+    // The same again: still no answer, and still nothing is done again.
+    stage
+        .orchestrate(&["run-plan"])
+        .code(3)
+        .stderr_has("going on with run");
+    for review in ["review-5-1", "review-6-1"] {
+        stage.work(review, APPROVES);
+    }
+    let report = stage.orchestrate(&["run-plan"]).code(0).json();
+    assert_eq!(report["status"], "complete", "{report:#}");
+    assert_eq!(stage.files("main").len(), 4);
+    let workers = stage.workers();
+    let steps = workers.iter().filter(|w| !w.starts_with("review"));
+    assert_eq!(steps.count(), 3, "{workers:?}");
+}
+
+#[test]
+fn work_that_the_target_could_not_take_is_brought_in_and_not_done_again() {
+    let stage = stage();
+    put(&stage, "three", THREE);
+    // The user makes a file of their own where the second step's is to be.
+    let theirs = stage.repo.path().join("two.txt");
+    stage.work("three", &format!("echo mine > {}", theirs.display()));
+    let ended = stage
+        .orchestrate(&["run-plan"])
+        .code(3)
+        .stderr_has("could not reach main")
+        .stderr_has("no step is done again");
+    assert_eq!(ended.json()["status"], "paused");
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "mine\n");
+    std::fs::remove_file(&theirs).unwrap();
+    stage.orchestrate(&["run-plan"]).code(0);
+    assert_eq!(stage.workers(), ["one.1", "two.1", "three.1"]);
+    assert_eq!(stage.files("main").len(), 4);
+    assert!(text(&stage, "three").contains("status: complete"));
+}
+
+#[test]
+fn work_that_a_person_has_merged_is_done() {
+    let stage = stage();
+    put(&stage, "three", THREE);
+    let theirs = stage.repo.path().join("two.txt");
+    stage.work("three", &format!("echo mine > {}", theirs.display()));
+    stage.orchestrate(&["run-plan"]).code(3);
+    std::fs::remove_file(&theirs).unwrap();
+    let branches = stage.git(&["branch", "--format=%(refname:short)", "--list", "baton/*"]);
+    stage.git(&["merge", "-q", branches.lines().next().unwrap()]);
+    stage.orchestrate(&["run-plan"]).code(0);
+    assert_eq!(stage.workers().len(), 3);
+    assert!(text(&stage, "three").contains("status: complete"));
+}

@@ -228,7 +228,12 @@ fn reviewing(state: &State, busy: &BTreeSet<Act>) -> Next {
     let of_head: Vec<&Reviewed> = state
         .reviews
         .iter()
-        .filter(|r| r.head == state.head)
+        .enumerate()
+        .filter(|(index, r)| {
+            let counts = r.verdict != ReviewVerdict::Inconclusive || *index >= state.reviews_before;
+            r.head == state.head && counts
+        })
+        .map(|(_, r)| r)
         .collect();
     match of_head.last() {
         None => Next::Steps(review_once(state, busy)),

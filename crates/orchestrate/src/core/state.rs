@@ -75,6 +75,8 @@ pub(crate) struct State {
     pub head: String,
     pub integrated: Vec<TaskId>,
     pub reviews: Vec<Reviewed>,
+    /// Reviews that were read before the run was last gone on with.
+    pub reviews_before: usize,
     /// Jobs added before the last review was read; reviewers after that are the current review.
     pub review_from: usize,
     pub landed: Option<String>,
@@ -126,6 +128,7 @@ impl State {
             head: String::new(),
             integrated: Vec::new(),
             reviews: Vec::new(),
+            reviews_before: 0,
             review_from: 0,
             landed: None,
             not_landed: None,
@@ -278,6 +281,8 @@ impl State {
             job.attempt_mut().judged = None;
             job.forget_placement();
         }
+        // Nor does a review that gave no answer count any more: it is asked again.
+        self.reviews_before = self.reviews.len();
         self.stop = None;
         self.not_landed = None;
         self.status = None;

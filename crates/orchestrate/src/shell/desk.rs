@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_cli::{Environment, Failure, Output, Redactor, config};
 use baton_process::Cancel;
-use baton_protocol::{Plan, RunStatus};
+use baton_protocol::{Plan, ReviewVerdict, RunStatus};
 use baton_repo::Repo;
 
 use crate::core::job::Job;
@@ -215,8 +215,21 @@ impl<'a> Desk<'a> {
 pub(crate) fn can_go_on(state: &State) -> bool {
     match state.status {
         None | Some(RunStatus::Halted | RunStatus::Interrupted) => true,
-        Some(_) => has_no_place(state) || waits_with_work(state),
+        Some(_) => has_no_place(state) || waits_with_work(state) || waits_for_its_end(state),
     }
+}
+
+/// Whether all that is left is the end: the review gave no answer, or the target could not take the
+/// work. Asked again it may; the work is not done again for it.
+fn waits_for_its_end(state: &State) -> bool {
+    let unanswered = state
+        .reviews
+        .last()
+        .is_some_and(|r| r.verdict == ReviewVerdict::Inconclusive && r.head == state.head);
+    state.status == Some(RunStatus::NeedsPerson)
+        && state.landed.is_none()
+        && !state.integrated.is_empty()
+        && (unanswered || state.not_landed.is_some())
 }
 
 /// Whether a plan's run ended with work that is not on the target yet, and something left to do that

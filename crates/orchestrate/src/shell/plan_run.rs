@@ -60,7 +60,7 @@ impl<'a> Books<'a> {
     /// on, is ticked; what a run that is over kept to itself is not.
     pub(crate) fn settle(&self, state: &State) -> Result<(), Failure> {
         let landed = self.is_landed(state)?;
-        let goes_on = can_go_on(state);
+        let goes_on = self.goes_on(state)?;
         for job in state.jobs.iter().filter(|j| j.kind == JobKind::Work) {
             let done = match &job.fate {
                 Fate::Integrated { .. } => landed || goes_on,
@@ -71,6 +71,12 @@ impl<'a> Books<'a> {
             self.stored.tick(job.id(), done)?;
         }
         Ok(())
+    }
+
+    /// Whether a run can be gone on with: not where a person has brought its work in meanwhile.
+    pub(crate) fn goes_on(&self, state: &State) -> Result<bool, Failure> {
+        let brought_in = state.status == Some(RunStatus::NeedsPerson) && self.is_landed(state)?;
+        Ok(can_go_on(state) && !brought_in)
     }
 
     /// Whether the run's work is in the target branch: git says so, whoever brought it there.

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::core::plan_file::PlanFile;
 use crate::core::state::State;
+use crate::shell::desk::can_go_on;
 use crate::shell::plan_store::Stored;
 
 /// Prints how the plan stands.
@@ -69,6 +70,15 @@ pub(crate) fn why_paused(state: &State, run: &str, complete: bool, branch: &str)
         Some(RunStatus::Halted | RunStatus::Interrupted) => {
             "the plan is paused; go on where it stopped: orchestrate run-plan".to_owned()
         }
+        Some(RunStatus::NeedsPerson) if state.not_landed.is_some() => {
+            "the plan is paused; mend that, then: orchestrate run-plan (no step is done again)"
+                .into()
+        }
+        Some(RunStatus::NeedsPerson) if can_go_on(state) => format!(
+            "the plan is paused, as its review gave no answer; ask again: orchestrate run-plan (no step \
+             is done again); or look at it yourself (orchestrate show {run}) and, when it is right: git \
+             merge {branch}"
+        ),
         Some(RunStatus::NeedsPerson) => format!(
             "the plan is paused for you to decide: look at the review (orchestrate show {run}) and at \
              {branch}; when it is right, git merge {branch}, then: orchestrate run-plan"

@@ -10,7 +10,7 @@ use crate::core::plan_file::convert::{self, Around};
 use crate::core::record::Settings;
 use crate::core::state::State;
 use crate::core::{fallback, names, verify_check};
-use crate::shell::desk::{Desk, Order, can_go_on};
+use crate::shell::desk::{Desk, Order};
 use crate::shell::loops::LoopLock;
 use crate::shell::plan_run::{self, Books};
 use crate::shell::plan_store::{self, Stored};
@@ -50,7 +50,10 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
     }
     let (_, file) = stored.read()?;
     // All ticks may be set although their run was killed before its work reached the branch.
-    let going = last.filter(|(_, state)| !file.says_complete() && can_go_on(state));
+    let going = match last {
+        Some((name, state)) if !file.says_complete() && books.goes_on(&state)? => Some(name),
+        _ => None,
+    };
     if going.is_none() && file.is_complete() {
         return already_complete(&desk, &stored, &file);
     }
@@ -58,7 +61,7 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
         .iter()
         .for_each(|note| output.note(note));
     desk.forget_old_halts();
-    let (name, state) = if let Some((name, _)) = going {
+    let (name, state) = if let Some(name) = going {
         output.note(&format!("going on with run {name} of this plan"));
         let state = desk.go_on(&name, &mut || begin(&stored), books.watch());
         (name, paused_by_an_error(&stored, state)?)
@@ -204,7 +207,8 @@ fn finish(
     books.settle(state)?;
     let status = state.status.unwrap_or(RunStatus::Failed);
     let (_, file) = stored.read()?;
-    let complete = file.steps.iter().all(|s| s.done);
+    // A tick says that the work is there; the plan is complete when it has reached the branch.
+    let complete = file.steps.iter().all(|s| s.done) && !books.goes_on(state)?;
     stored.set_status(if complete { "complete" } else { "paused" })?;
     let (_, file) = stored.read()?;
     for line in plan_report::why_paused(state, name, complete, &names::run_branch(name)) {
