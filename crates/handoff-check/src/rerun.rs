@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_cli::{Environment, Failure};
 use baton_process::sandbox::{Network as Reach, Policy, Surroundings};
-use baton_process::{Cancel, Capture, Command, ExitStatus};
+use baton_process::{Cancel, Capture, Command, ExitStatus, confined_variables};
 use baton_protocol::{Network, Task};
 use baton_repo::{Borrowed, GitPath, Repo};
 use tempfile::TempDir;
@@ -16,44 +16,6 @@ use crate::checks::verification::RunResult;
 const DEFAULT_LIMIT: Duration = Duration::from_secs(600);
 /// How much of either end of an output is kept; counts of tests stand at the ends.
 const KEPT_BYTES: usize = 512 << 10;
-
-/// Variables that commands see besides those the task names: places and languages, no keys.
-const USUAL: [&str; 34] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "TZ",
-    "TMPDIR",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "RUSTC",
-    "RUSTFLAGS",
-    "GOPATH",
-    "GOROOT",
-    "GOMODCACHE",
-    "GOCACHE",
-    "GOFLAGS",
-    "GOTOOLCHAIN",
-    "NVM_DIR",
-    "NODE_PATH",
-    "NODE_OPTIONS",
-    "VIRTUAL_ENV",
-    "PYTHONPATH",
-    "PYENV_ROOT",
-    "JAVA_HOME",
-    "MAVEN_OPTS",
-    "GRADLE_USER_HOME",
-    "XDG_CACHE_HOME",
-    "CC",
-    "CXX",
-    "PKG_CONFIG_PATH",
-];
 
 /// A folder with one tree in it, removed at the end.
 pub(crate) struct Scratch<'a> {
@@ -161,7 +123,7 @@ impl Scratch<'_> {
             })
             .merge_stderr()
             .hunt();
-        for (name, value) in self.variables() {
+        for (name, value) in confined_variables(self.env.iter(), &self.task.sandbox.env, reach) {
             command = command.env(name, value);
         }
         if self.sandboxed {
@@ -206,25 +168,6 @@ impl Scratch<'_> {
         policy.write.extend(lent.caches.iter().map(PathBuf::from));
         policy.network = reach;
         policy
-    }
-
-    fn variables(&self) -> Vec<(String, String)> {
-        let wanted = |name: &str| {
-            USUAL.contains(&name)
-                || name.starts_with("LC_")
-                || self.task.sandbox.env.iter().any(|n| n == name)
-        };
-        let own = self.env.iter().filter(|(name, _)| wanted(name));
-        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        // Nobody can answer a question, so no program should ask one.
-        let fixed = [
-            ("CI", "1"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_EDITOR", "false"),
-            ("PAGER", "cat"),
-        ];
-        own.chain(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())))
-            .collect()
     }
 
     /// Copies what the tree does not hold, links as links.

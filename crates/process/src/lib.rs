@@ -29,6 +29,7 @@ mod signals;
 mod start;
 mod streams;
 mod supervise;
+mod variables;
 mod waiting;
 
 pub use cancel::{Cancel, CancelGuard};
@@ -43,3 +44,4 @@ pub use outcome::{Outcome, SpawnError};
 pub use preexec::{close_descriptors_on_exec, split};
 pub use replace::exec;
 pub use sibling::sibling;
+pub use variables::confined_variables;

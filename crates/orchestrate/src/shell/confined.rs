@@ -3,36 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use baton_cli::Environment;
-use baton_process::Command;
 use baton_process::sandbox::{Network, Policy, Surroundings};
+use baton_process::{Command, confined_variables};
 
 use super::context::Context;
 use super::preflight;
-
-/// What such a command sees of our environment: no key, no address.
-const USUAL: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "TZ",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "GOPATH",
-    "GOMODCACHE",
-    "GOPROXY",
-    "NODE_PATH",
-    "JAVA_HOME",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-];
 
 /// Gives a command the border and a small environment. It may write in the tree, the `caches` and
 /// the configuration's folders outside the repository.
@@ -55,13 +30,7 @@ pub(crate) fn confine(
         policy.write.extend(lent.caches.iter().map(PathBuf::from));
     }
     let mut command = command.env_clear();
-    for (name, value) in env.iter() {
-        if USUAL.contains(&name) || name.starts_with("LC_") {
-            command = command.env(name, value);
-        }
-    }
-    // Nobody can answer a question, so no program should ask one.
-    for (name, value) in [("CI", "1"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat")] {
+    for (name, value) in confined_variables(env.iter(), &[], network) {
         command = command.env(name, value);
     }
     command.sandbox(policy)

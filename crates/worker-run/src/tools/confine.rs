@@ -44,12 +44,17 @@ pub(crate) fn policy(
     }
     policy.tmp = Some(tmp.to_path_buf());
     policy.minimum = minimum;
-    policy.network = match task.network {
+    policy.network = reach(task.network);
+    Some(policy)
+}
+
+/// What a task's commands may reach.
+pub(crate) fn reach(network: TaskNetwork) -> Network {
+    match network {
         TaskNetwork::None => Network::None,
         TaskNetwork::Loopback => Network::Loopback,
         TaskNetwork::All => Network::All,
-    };
-    Some(policy)
+    }
 }
 
 /// Where toolchains keep themselves under the home, and the variable that says so. Behind the

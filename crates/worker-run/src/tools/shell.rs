@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use baton_cli::Environment;
 use baton_process::sandbox::{self, Coverage, Policy};
-use baton_process::{Cancel, Capture, Command, ExitStatus};
+use baton_process::{Cancel, Capture, Command, ExitStatus, confined_variables};
 use baton_protocol::{Confinement, Receipt, ReceiptSource, Sandbox, Timestamp};
 
-use super::confine::{self, policy};
+use super::confine::{self, policy, reach};
 use crate::cli::SandboxFlag;
 use crate::replay::{Place, Tape};
 use crate::text::clean::clean;
@@ -93,7 +93,10 @@ impl Shell {
         let scratch = tmp.path().canonicalize()?.join("tmp");
         std::fs::create_dir(scratch.join("home"))?;
         let policy = policy(flag, root, writes, task, &scratch, env);
-        let mut variables = environment(env, &task.env, &scratch.display().to_string());
+        let mut variables = confined_variables(env.iter(), &task.env, reach(task.network));
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            variables.push((name.into(), scratch.display().to_string()));
+        }
         if policy.is_some() {
             variables.extend(confine::variables(env, &scratch));
         }
@@ -303,95 +306,6 @@ impl Shell {
         self.tape.after(&ran, place);
         Ok(ran)
     }
-}
-
-/// Variables that make tools work; everything else, keys first of all, stays out.
-const PASSED: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_TARGET_DIR",
-    "GOPATH",
-    "GOROOT",
-    "GOCACHE",
-    "GOMODCACHE",
-    "GOFLAGS",
-    "JAVA_HOME",
-    "MAVEN_HOME",
-    "GRADLE_USER_HOME",
-    "NVM_DIR",
-    "NODE_PATH",
-    "NPM_CONFIG_CACHE",
-    "PYENV_ROOT",
-    "PYENV_VERSION",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "GEM_HOME",
-    "GEM_PATH",
-    "RBENV_ROOT",
-    "LD_LIBRARY_PATH",
-    "PKG_CONFIG_PATH",
-    "CC",
-    "CXX",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NIX_PATH",
-];
-
-/// Values that keep programs from asking, paging, editing and colouring. Editors fail rather than
-/// accept: `GIT_SEQUENCE_EDITOR=true` would run a rebase with its default list.
-const FIXED: &[(&str, &str)] = &[
-    ("CI", "1"),
-    ("TERM", "dumb"),
-    ("NO_COLOR", "1"),
-    ("PAGER", "cat"),
-    ("GIT_PAGER", "cat"),
-    ("MANPAGER", "cat"),
-    ("GIT_EDITOR", "true"),
-    ("GIT_SEQUENCE_EDITOR", "false"),
-    ("EDITOR", "false"),
-    ("VISUAL", "false"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("SSH_ASKPASS", "false"),
-    ("SSH_ASKPASS_REQUIRE", "never"),
-    ("DEBIAN_FRONTEND", "noninteractive"),
-    ("PYTHONDONTWRITEBYTECODE", "1"),
-    ("PYTHONUNBUFFERED", "1"),
-    ("PIP_NO_INPUT", "1"),
-    ("npm_config_yes", "true"),
-    ("npm_config_fund", "false"),
-    ("npm_config_audit", "false"),
-    ("CARGO_TERM_COLOR", "never"),
-    ("CARGO_TERM_PROGRESS_WHEN", "never"),
-];
-
-fn environment(env: &Environment, extra: &[String], scratch: &str) -> Vec<(String, String)> {
-    let mut out: Vec<(String, String)> = PASSED
-        .iter()
-        .copied()
-        .chain(extra.iter().map(String::as_str))
-        .filter_map(|name| Some((name.to_string(), env.get(name)?.to_string())))
-        .collect();
-    out.extend(
-        FIXED
-            .iter()
-            .map(|(n, v)| ((*n).to_string(), (*v).to_string())),
-    );
-    for name in ["TMPDIR", "TMP", "TEMP"] {
-        out.push((name.into(), scratch.into()));
-    }
-    out
 }
 
 fn relative(root: &Path, path: &Path) -> String {
