@@ -17,3 +17,5 @@ mod quirks;
 mod replays;
 #[path = "worker-run-scenarios/servers.rs"]
 mod servers;
+#[path = "worker-run-scenarios/windows.rs"]
+mod windows;

@@ -12,12 +12,10 @@ use crate::edit::apply::Edit;
 use crate::files::beneath::FileError;
 use crate::files::path::resolve;
 use crate::harness::guard::Action;
+use crate::harness::space::result_room;
 use crate::text::shape::{Favour, shape};
 use crate::tools::edits::{Made, edit, write};
 use crate::tools::look;
-
-/// Tokens of one result, at most.
-const RESULT_TOKENS: u64 = 2000;
 
 /// What a call came to.
 #[derive(Debug, Default)]
@@ -135,6 +133,7 @@ impl Session<'_> {
         if tokens(&done.text) > budget * 2 {
             done.text = shape(&done.text, budget, Favour::Tail, &tokens).text;
         }
+        self.unsent += tokens(&done.text);
         self.events.emit(
             self.output,
             "tool",
@@ -144,12 +143,9 @@ impl Session<'_> {
         Ok(done)
     }
 
-    /// Never more than a quarter of what is left of the window.
+    /// How long a result may be, beside those of the same answer that are not sent yet.
     pub(crate) fn result_budget(&self) -> u64 {
-        let free = self.window().map_or(u64::MAX, |window| {
-            window.saturating_sub(self.talk.estimate())
-        });
-        RESULT_TOKENS.min(free / 4).max(100)
+        result_room(self.window(), self.talk.size().most + self.unsent)
     }
 
     fn perform(&mut self, tool: Tool, arguments: &Arguments) -> Result<Done, End> {

@@ -11,14 +11,11 @@ use serde_json::{Map, Value, json};
 use super::waits::first_byte;
 use super::{End, Session, calibration};
 use crate::files::path::without_invented_folder;
+use crate::harness::space::{answer_room, summary_reserve};
 use crate::text::blocks::begins_foreign_block;
 use crate::text::repetition::repeating_tail;
 use crate::tools::worktree::Owner;
 
-/// An answer shorter than this is not worth a request.
-const LEAST_OUTPUT: u64 = 128;
-/// Kept free of the window, for what a template adds and an estimate misses.
-pub(crate) const MARGIN: u64 = 96;
 /// How often a server that never answered is tried.
 const FIRST_TRIES: u32 = 3;
 
@@ -39,8 +36,9 @@ impl Session<'_> {
         loop {
             self.within_bounds()?;
             self.count_near_the_window();
-            let estimate = self.talk.estimate();
-            let Some(room) = self.room(estimate) else {
+            let size = self.talk.size();
+            let estimate = size.tokens;
+            let Some(room) = self.room(size.most) else {
                 self.compact()?;
                 continue;
             };
@@ -49,7 +47,7 @@ impl Session<'_> {
             self.events.emit(
                 self.output,
                 "request",
-                json!({"number": self.ledger.usage.requests, "prompt_tokens": estimate, "max_tokens": room,
+                json!({"number": self.ledger.usage.requests, "prompt_tokens": estimate, "prompt_tokens_at_most": size.most, "max_tokens": room,
                        "messages": self.talk.messages.len()}),
             );
             match self.send(&body) {
@@ -101,13 +99,21 @@ impl Session<'_> {
     }
 
     /// Tokens the answer may have; none if the prompt leaves no room.
-    fn room(&self, estimate: u64) -> Option<u64> {
-        let wish = self.job.bounds.output_tokens;
-        let Some(window) = self.window() else {
-            return Some(wish);
-        };
-        let room = window.saturating_sub(estimate + MARGIN).min(wish);
-        (room >= LEAST_OUTPUT.min(wish)).then_some(room)
+    fn room(&self, prompt: u64) -> Option<u64> {
+        answer_room(
+            self.window(),
+            prompt,
+            self.reserve(),
+            self.job.bounds.output_tokens,
+        )
+    }
+
+    /// What stays free of the window for a summary; nothing where there is nothing to sum up.
+    pub(crate) fn reserve(&self) -> u64 {
+        if self.ledger.usage.steps == 0 || !self.talk.mode().has_tools() {
+            return 0;
+        }
+        self.window().map_or(0, summary_reserve)
     }
 
     /// The model to ask for: the chosen one, else what the server serves.

@@ -10,14 +10,11 @@ use baton_protocol::HandoffStatus;
 use serde_json::{Value, json};
 
 use super::{End, Session, tokens};
+use crate::harness::space::{kept_room, summary_room};
 use crate::harness::stop::Colour;
 
 /// Steps that must lie between two compactions.
 const STEPS_BETWEEN: u32 = 3;
-/// Tokens of a summary.
-const SUMMARY_TOKENS: u64 = 700;
-/// The share of the window, in percent, that the last turns may keep.
-const KEPT_PERCENT: u64 = 30;
 
 const ASK: &str = "The context is full. Write a summary for yourself to go on from: what you found out, what you did, what does not work, what is left to do. Text only, no tool call.";
 
@@ -77,15 +74,13 @@ impl Session<'_> {
             // Nothing is lost: the files and checks are shown as they are now.
             self.begin(Some(self.talk.mode()));
         } else {
-            let summary = self.summary(before);
+            let summary = self.summary();
             let facts = self.facts()?;
-            let kept = last_turns(
-                &self.talk.messages,
-                self.window().unwrap_or(before) * KEPT_PERCENT / 100,
-            );
             let mut messages: Vec<Value> = self.talk.messages.iter().take(2).cloned().collect();
             messages.push(json!({"role": "assistant", "content": summary}));
             messages.push(json!({"role": "user", "content": facts}));
+            let head = self.talk.counted_here(&messages, &self.talk.tools).most;
+            let kept = last_turns(&self.talk.messages, kept_room(self.window(), head));
             messages.extend(kept);
             self.talk.replace(messages);
         }
@@ -108,27 +103,28 @@ impl Session<'_> {
         End::new(HandoffStatus::Overflow, reason)
     }
 
-    /// The model's own summary; its last words where there is no room to ask for one.
-    fn summary(&mut self, estimate: u64) -> String {
-        let room = self
-            .window()
-            .map_or(SUMMARY_TOKENS, |w| {
-                w.saturating_sub(estimate + tokens(ASK) + 64)
-            })
-            .min(SUMMARY_TOKENS);
-        let asked = if room >= 128 {
-            self.ask_summary(room)
-        } else {
-            None
-        };
-        asked
+    /// The model's own summary, of all turns or of as many as leave room to ask for one: the
+    /// newest stay as they are anyway.
+    fn summary(&mut self) -> String {
+        let messages = self.talk.messages.len();
+        let turns = (3..messages).filter(|at| self.talk.messages[*at]["role"] == "assistant");
+        let ends: Vec<usize> = turns.chain([messages]).collect();
+        let fitting = ends.into_iter().rev().find_map(|end| {
+            let prompt = self.talk.size_of(end).most;
+            summary_room(self.window(), prompt).map(|room| (end, room))
+        });
+        fitting
+            .and_then(|(end, room)| self.ask_summary(end, room))
             .unwrap_or_else(|| "(The steps so far are left out; what they came to follows.)".into())
     }
 
-    fn ask_summary(&mut self, room: u64) -> Option<String> {
+    /// Asks with the first messages only, which the server has read already.
+    fn ask_summary(&mut self, first: usize, room: u64) -> Option<String> {
+        let later = self.talk.messages.split_off(first);
         self.talk.push_user(ASK);
         let body = self.body(room);
         self.talk.messages.pop();
+        self.talk.messages.extend(later);
         self.ledger.usage.requests += 1;
         self.events.emit(
             self.output,
@@ -199,8 +195,18 @@ fn last_turns(messages: &[Value], budget: u64) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::last_turns;
+    use super::{ASK, last_turns};
+    use crate::harness::space::QUESTION;
+    use baton_tokens::{Family, estimate_for};
     use serde_json::json;
+
+    #[test]
+    fn the_question_for_a_summary_is_as_short_as_is_counted_on() {
+        let around = 32;
+        for family in Family::KNOWN {
+            assert!(estimate_for(family, ASK).upper_bound + around <= QUESTION);
+        }
+    }
 
     #[test]
     fn only_whole_turns_are_kept() {

@@ -2,9 +2,10 @@
 
 use baton_model_server::{ChatAnswer, Usage};
 use baton_prompt::Mode;
+use baton_tokens::{Family, estimate_request};
 use serde_json::{Map, Value, json};
 
-use super::tokens;
+use crate::harness::space::Size;
 
 /// Everything said so far.
 #[derive(Debug, Default)]
@@ -23,8 +24,8 @@ pub(crate) struct Conversation {
     known: Option<(usize, u64)>,
     /// The prompt of the last request, as the server counted it.
     last_prompt: Option<u64>,
-    /// The tokens of the tools, estimated once.
-    tool_tokens: u64,
+    /// The model's tokenizer, as far as its name tells.
+    family: Family,
 }
 
 /// One call as it goes into the history.
@@ -40,13 +41,12 @@ pub(crate) struct PastCall {
 
 impl Conversation {
     /// A conversation that begins with these messages.
-    pub(crate) fn new(messages: Vec<Value>, tools: Vec<Value>, mode: Mode) -> Self {
-        let tool_tokens = tools.iter().map(|t| tokens(&t.to_string())).sum();
+    pub(crate) fn new(messages: Vec<Value>, tools: Vec<Value>, mode: Mode, family: Family) -> Self {
         Self {
             messages,
             tools,
             mode: Some(mode),
-            tool_tokens,
+            family,
             ..Self::default()
         }
     }
@@ -111,22 +111,50 @@ impl Conversation {
         }
     }
 
-    /// The tokens of the next request: the server's own count plus an estimate of what is new.
-    pub(crate) fn estimate(&self) -> u64 {
+    /// The size of the next request: the server's own count, plus what the library counts of what
+    /// is new.
+    pub(crate) fn size(&self) -> Size {
+        self.size_of(self.messages.len())
+    }
+
+    /// The same for the first messages only.
+    pub(crate) fn size_of(&self, first: usize) -> Size {
         match self.known {
-            Some((messages, known)) => {
-                known + self.messages.iter().skip(messages).map(cost).sum::<u64>()
+            Some((messages, known)) if messages == first => Size::exact(known),
+            Some((messages, known)) if messages < first => {
+                Size::exact(known) + self.counted_here(&self.messages[messages..first], &[])
             }
-            None => self.pure_estimate(),
+            _ => self.counted_here(&self.messages[..first], &self.tools),
         }
     }
 
-    /// Of those, the ones that are only estimated.
-    pub(crate) fn uncertain(&self) -> u64 {
-        self.estimate()
-            - self
-                .known
-                .map_or(0, |(_, known)| known.min(self.estimate()))
+    /// The best estimate of the next request.
+    pub(crate) fn estimate(&self) -> u64 {
+        self.size().tokens
+    }
+
+    /// Messages and tools as the library counts them, with what a template adds.
+    ///
+    /// Of a tokenizer that is not known only the number of bytes is a bound for any text at all;
+    /// twice the estimate bounds those in use.
+    pub(crate) fn counted_here(&self, messages: &[Value], tools: &[Value]) -> Size {
+        if messages.is_empty() {
+            return Size::exact(0);
+        }
+        let request = json!({"messages": messages, "tools": tools});
+        let Ok(count) = estimate_request(self.family, &request) else {
+            let bytes = request.to_string().len() as u64;
+            return Size {
+                tokens: bytes / 3,
+                most: bytes,
+            };
+        };
+        let (tokens, most) = (count.total.tokens, count.total.upper_bound);
+        let most = match self.family {
+            Family::Unknown => most.min(2 * tokens),
+            _ => most,
+        };
+        Size { tokens, most }
     }
 
     /// Remembers what the server counts for all messages so far.
@@ -136,7 +164,7 @@ impl Conversation {
 
     /// The same without what the server counted.
     pub(crate) fn pure_estimate(&self) -> u64 {
-        self.tool_tokens + self.messages.iter().map(cost).sum::<u64>()
+        self.counted_here(&self.messages, &self.tools).tokens
     }
 
     /// The prompt of the last request, as the server counted it.
@@ -152,16 +180,12 @@ impl Conversation {
     }
 }
 
-/// The tokens of one message, with what a template puts around it.
-fn cost(message: &Value) -> u64 {
-    tokens(&message.to_string()) + 4
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Conversation, PastCall};
     use baton_model_server::stream::whole_answer;
     use baton_prompt::Mode;
+    use baton_tokens::Family;
     use serde_json::json;
 
     fn answer(message: &serde_json::Value) -> baton_model_server::ChatAnswer {
@@ -170,7 +194,7 @@ mod tests {
 
     #[test]
     fn s34_s27_content_is_a_text_and_thinking_keeps_its_name() {
-        let mut talk = Conversation::new(vec![], vec![], Mode::Tools);
+        let mut talk = Conversation::new(vec![], vec![], Mode::Tools, Family::Unknown);
         let call = PastCall {
             id: "c1".into(),
             name: "read".into(),
@@ -194,6 +218,7 @@ mod tests {
             vec![json!({"role": "user", "content": "x".repeat(4000)})],
             vec![],
             Mode::Tools,
+            Family::Qwen,
         );
         let before = talk.estimate();
         assert!(before > 100);
@@ -206,5 +231,24 @@ mod tests {
         assert_eq!(talk.estimate(), 60);
         talk.push_user("more words");
         assert!(talk.estimate() > 60 && talk.estimate() < before);
+    }
+
+    #[test]
+    fn what_the_server_did_not_count_is_bounded_by_the_library() {
+        let text = "let x = 12345; // 日本語 \u{1F600} été\n".repeat(40);
+        let first = vec![json!({"role": "user", "content": text})];
+        for (family, least, most) in [(Family::Qwen, 100, 150), (Family::Unknown, 199, 200)] {
+            let mut talk = Conversation::new(first.clone(), vec![], Mode::Tools, family);
+            let size = talk.size();
+            assert!(size.is_uncertain());
+            let percent = size.most * 100 / size.tokens;
+            assert!((least..=most).contains(&percent), "{family:?} {percent}");
+            talk.counted_exactly(size.tokens + 7);
+            assert_eq!(talk.size().most, size.tokens + 7);
+            assert!(!talk.size().is_uncertain());
+            talk.push_user(&text);
+            assert!(talk.size().is_uncertain());
+            assert_eq!(talk.size_of(1).most, size.tokens + 7);
+        }
     }
 }

@@ -6,20 +6,20 @@ use baton_model_server::Clocks;
 use baton_protocol::ServerKind;
 
 use super::Session;
-use super::ask::MARGIN;
+use crate::harness::space::MARGIN;
 
 /// Counting takes milliseconds, also on a busy server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Session<'_> {
-    /// Where the prompt could be twice what is estimated and then not fit, the server counts it.
-    /// Far from the window nothing is asked.
+    /// Every request is counted here, with an upper bound. Where that bound leaves it open whether
+    /// the request and its whole answer fit, the server counts. Far from the window nothing is asked.
     pub(crate) fn count_near_the_window(&mut self) {
         let (Some(window), Some(kind)) = (self.window(), self.served.kind) else {
             return;
         };
-        let uncertain = self.talk.uncertain();
-        let worst = self.talk.estimate() + uncertain + MARGIN + self.job.bounds.output_tokens;
+        let size = self.talk.size();
+        let worst = size.most + MARGIN + self.reserve() + self.job.bounds.output_tokens;
         let counts = matches!(
             kind,
             ServerKind::Vllm
@@ -28,7 +28,7 @@ impl Session<'_> {
                 | ServerKind::LlamaSwap
                 | ServerKind::Skein
         );
-        if uncertain == 0 || worst <= window || !counts {
+        if !size.is_uncertain() || worst <= window || !counts {
             return;
         }
         let count = match self.counts_to_replay.pop_front() {
@@ -39,7 +39,7 @@ impl Session<'_> {
                 .ok(),
         };
         self.counts.push(count);
-        // A server that does not count leaves the estimate.
+        // A server that does not count leaves the bound, which then decides.
         if let Some(count) = count {
             self.talk.counted_exactly(count);
         }

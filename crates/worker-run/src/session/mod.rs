@@ -180,6 +180,8 @@ pub(crate) struct Session<'a> {
     pub(crate) first_end: Option<End>,
     /// The work tree as it was found after the last check, until something else happens.
     pub(crate) last_tree: Option<ObjectId>,
+    /// Tokens of results that no request has carried yet.
+    pub(crate) unsent: u64,
     /// How many of the shown files the task may change.
     pub(crate) own_files: usize,
     /// The tree at the start; none for reading roles.
@@ -229,6 +231,7 @@ impl<'a> Session<'a> {
             may_change_over: false,
             first_end: None,
             own_files: 0,
+            unsent: 0,
             last_tree: None,
             start: None,
             job,

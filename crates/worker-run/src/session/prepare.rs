@@ -4,6 +4,7 @@ use baton_prompt::{
     Baseline, FirstRequest, Gathered, Inputs, Mode, PackPlan, RULE_TOKENS, TREE_LINES,
     first_request, gather, mentions, pack_budget, plan_pack, render_tree,
 };
+use baton_tokens::Family;
 use serde_json::json;
 
 use super::calibration::prefill_rate;
@@ -181,7 +182,8 @@ impl Session<'_> {
             json!({"parts": request.parts, "tokens": request.tokens()}),
         );
         let mode = forced.unwrap_or_else(|| mode(self.way, &plan));
-        self.talk = Conversation::new(request.messages, request.tools, mode);
+        let family = self.model().map_or(Family::Unknown, Family::of_model);
+        self.talk = Conversation::new(request.messages, request.tools, mode, family);
     }
 
     /// The checks that fail, as the first message shows them.

@@ -37,6 +37,7 @@ impl Session<'_> {
     /// One turn; an error is the end of the task.
     pub(crate) fn turn(&mut self) -> Result<(), End> {
         let answer = self.ask()?;
+        self.unsent = 0;
         self.notice_repetition(&answer);
         if !self.talk.mode().has_tools() {
             return self.text_turn(&answer);
