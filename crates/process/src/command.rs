@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::sandbox::Policy;
-use crate::{Cancel, Capture, Child, Outcome, SpawnError, child, supervise};
+use crate::{Cancel, Capture, Child, Outcome, Space, SpawnError, child, supervise};
 
 /// Where a command reads from.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +69,7 @@ pub struct Command {
     pub(crate) hunt: bool,
     pub(crate) die_with_us: Option<bool>,
     pub(crate) sandbox: Option<Policy>,
+    pub(crate) space: Option<Space>,
 }
 
 impl Command {
@@ -93,6 +94,7 @@ impl Command {
             hunt: false,
             die_with_us: None,
             sandbox: None,
+            space: None,
         }
     }
 
@@ -240,6 +242,13 @@ impl Command {
     #[must_use]
     pub fn sandbox(mut self, policy: impl Into<Option<Policy>>) -> Self {
         self.sandbox = policy.into();
+        self
+    }
+
+    /// Ends it when the disk fills up while it runs. (Only for [`Command::run`].)
+    #[must_use]
+    pub fn space(mut self, space: Space) -> Self {
+        self.space = Some(space);
         self
     }
 

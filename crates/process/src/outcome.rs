@@ -16,6 +16,8 @@ pub struct Outcome {
     pub timed_out: bool,
     /// We ended it because the run was cancelled.
     pub cancelled: bool,
+    /// We ended it because the disk filled up: how it stood.
+    pub no_space: Option<String>,
     /// Its output.
     pub stdout: Captured,
     /// Its error output (empty when merged).
@@ -31,7 +33,7 @@ pub struct Outcome {
 impl Outcome {
     /// It ended by itself, with code 0.
     pub fn success(&self) -> bool {
-        self.exit.success() && !self.timed_out && !self.cancelled
+        self.exit.success() && !self.timed_out && !self.cancelled && self.no_space.is_none()
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Phase {
 pub(crate) enum Reason {
     TimeLimit,
     Cancelled,
+    /// The disk fills up.
+    Space,
 }
 
 /// What the shell has to do now.
@@ -47,6 +49,7 @@ pub(crate) struct Facts {
     pub(crate) exited: bool,
     pub(crate) cancelled: bool,
     pub(crate) urgent: bool,
+    pub(crate) no_space: bool,
     pub(crate) pipes_open: bool,
 }
 
@@ -84,10 +87,11 @@ impl Phase {
         match self {
             Self::Running => {
                 let late = limits.deadline.is_some_and(|deadline| now >= deadline);
-                let reason = match (facts.cancelled, late) {
-                    (true, _) => Reason::Cancelled,
-                    (false, true) => Reason::TimeLimit,
-                    (false, false) => {
+                let reason = match (facts.cancelled, late, facts.no_space) {
+                    (true, ..) => Reason::Cancelled,
+                    (false, true, _) => Reason::TimeLimit,
+                    (false, false, true) => Reason::Space,
+                    (false, false, false) => {
                         let left = limits.deadline.map(|deadline| deadline - now);
                         return (self, Action::Wait(left));
                     }
@@ -125,6 +129,7 @@ mod tests {
             exited: false,
             cancelled: false,
             urgent: false,
+            no_space: false,
             pipes_open: true,
         }
     }

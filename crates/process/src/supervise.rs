@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::phase::{Action, Facts, Limits, Phase, Reason};
 use crate::sandbox::{Coverage, Report};
+use crate::space::{self, Watch};
 use crate::start::{Started, io_error, spawn_error, start};
 use crate::streams::{Feed, Streams};
 use crate::waiting::{self, Waker};
@@ -18,6 +19,7 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
     let watch = |error| io_error(command, "watch the process", error);
     let waker = Waker::new(cancel).map_err(watch)?;
     let mut streams = Streams::new(command)?;
+    let room = command.space.as_ref().map(Watch::new);
     let begun = Instant::now();
     let started = start(command, command.die_with_us.unwrap_or(true))?;
     let Started {
@@ -42,14 +44,19 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
     let mut phase = Phase::Running;
     let mut reason = None;
     let mut duration = None;
+    let mut no_space: Option<String> = None;
     loop {
         let now = Instant::now();
+        if no_space.is_none() && duration.is_none() {
+            no_space = room.as_ref().and_then(Watch::spent);
+        }
         let exited = duration.is_some() || waiting::has_exited(target.pid);
         let facts = Facts {
             now,
             exited,
             cancelled: cancel.is_cancelled(),
             urgent: cancel.is_urgent(),
+            no_space: no_space.is_some(),
             pipes_open: streams.is_open(),
         };
         let (next, action) = phase.step(facts, limits);
@@ -60,6 +67,11 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
                     None
                 } else {
                     pidfd.as_ref()
+                };
+                let limit = if room.is_some() {
+                    Some(limit.map_or(space::TICK, |l| l.min(space::TICK)))
+                } else {
+                    limit
                 };
                 let limit = match (watched, duration) {
                     // Without a pidfd, and with the process still running: look again soon.
@@ -94,10 +106,7 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
     }
     let status: ExitStatus = child.wait().map_err(watch)?.into();
     let report = report.map(|pipe| Report::parse(&read_what_is_there(&pipe)));
-    let ended = End {
-        timed_out: reason == Some(Reason::TimeLimit),
-        cancelled: reason == Some(Reason::Cancelled),
-    };
+    let no_space = no_space.filter(|_| reason == Some(Reason::Space));
     if let Some(report) = &report
         && report.exit.is_some()
         && !command.hunt
@@ -111,14 +120,15 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
         None => (status, None),
         Some(report) => {
             leftovers.extend(report.leftovers.iter().cloned());
-            let (exit, coverage) = judge_report(command, &report, status, ended)?;
+            let (exit, coverage) = judge_report(command, &report, status, reason.is_some())?;
             (exit, Some(coverage))
         }
     };
     Ok(Outcome {
         exit,
-        timed_out: ended.timed_out,
-        cancelled: ended.cancelled,
+        timed_out: reason == Some(Reason::TimeLimit),
+        cancelled: reason == Some(Reason::Cancelled),
+        no_space,
         stdout: streams.stdout.finish(),
         stderr: streams.stderr.finish(),
         duration: duration.unwrap_or_default(),
@@ -127,22 +137,14 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
     })
 }
 
-/// Whether we ended the command.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    timed_out: bool,
-    cancelled: bool,
-}
-
 /// What a launcher's report says about how the command ended, and what stood around it.
 fn judge_report(
     command: &Command,
     report: &Report,
     status: ExitStatus,
-    end: End,
+    ended_by_us: bool,
 ) -> Result<(ExitStatus, Coverage), SpawnError> {
     let program = command.program.to_string_lossy().into_owned();
-    let ended_by_us = end.timed_out || end.cancelled;
     if let Some(number) = report.exec_error {
         return Err(spawn_error(
             command,

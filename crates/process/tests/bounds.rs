@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_process::{Cancel, Capture, Command, ExitStatus, Outcome, Output, SpawnError, Stdin};
+use baton_process::{
+    Cancel, Capture, Command, ExitStatus, Outcome, Output, Space, SpawnError, Stdin,
+};
 
 fn shell(script: &str) -> Command {
     Command::new("sh").arg("-c").arg(script)
@@ -290,4 +292,27 @@ fn no_zombie_is_left() {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         assert!(!stat.contains("(sh) Z"), "{stat}");
     }
+}
+
+#[test]
+fn a_command_that_fills_the_disk_is_ended_and_says_so() {
+    // A file system in memory, so that nobody else's files count.
+    let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("SKIPPED: there is no /dev/shm");
+        return;
+    };
+    let outcome = Command::new("sh")
+        .args(["-c", "while :; do head -c 1000000 /dev/zero >> big; done"])
+        .cwd(dir.path())
+        .timeout(Duration::from_secs(60))
+        .space(Space {
+            folders: vec![dir.path().to_path_buf()],
+            most_bytes: 8 << 20,
+            spare_bytes: 0,
+        })
+        .run(&Cancel::new())
+        .unwrap();
+    assert!(!outcome.success() && !outcome.timed_out, "{outcome:?}");
+    let why = outcome.no_space.unwrap();
+    assert!(why.contains("MiB of disk space went in /dev/shm"), "{why}");
 }

@@ -166,7 +166,7 @@ fn gap(border: Border, facts: Facts, policy: &Policy) -> Option<&'static str> {
         }
         Border::Sockets if facts.mounts && (facts.net || landlock >= 6) => None,
         Border::Sockets if landlock >= 9 => None,
-        Border::Sockets => Some("no mount namespace: sockets in /run and /tmp can be reached"),
+        Border::Sockets => Some("no mount namespace: sockets of other programs can be reached"),
         Border::Processes if facts.pid || landlock >= 6 => None,
         Border::Processes => Some("no PID namespace: it can signal our other processes"),
         Border::Survivors if facts.pid => None,

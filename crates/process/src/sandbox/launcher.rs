@@ -16,7 +16,7 @@ use signal_hook::iterator::Signals;
 use super::coverage::{Coverage, Facts};
 use super::policy::{INIT, Orders};
 use super::report::{parse_facts, write_facts};
-use super::{Network, Policy, border, capabilities, loopback, mounts, namespaces};
+use super::{Network, Policy, border, capabilities, loopback, mounts, namespaces, sockets};
 use crate::preexec::{self, BeforeExec};
 
 /// The exit code of a launcher that failed itself; the reason stands in the report.
@@ -56,6 +56,8 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         return not_for_people();
     };
     let directory = std::env::current_dir();
+    // The list is that of our network, which is about to be left.
+    let sockets = sockets::in_sight(&orders.policy);
     let own_network = orders.policy.network != Network::All;
     let entered = namespaces::enter(own_network);
     let mut facts = Facts {
@@ -68,7 +70,7 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         facts.loopback = loopback::bring_up().is_ok();
     }
     if entered.mount {
-        match mounts::arrange(&orders.policy) {
+        match mounts::arrange(&orders.policy, &sockets) {
             Ok(()) => facts.mounts = true,
             // Half a view would be worse than none: files would be missing that should be there.
             Err(error) => return reporter.fail("arrange the sandbox's mounts", &error),

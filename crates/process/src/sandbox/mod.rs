@@ -35,6 +35,8 @@ mod mount_plan;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
+#[cfg(target_os = "linux")]
+mod sockets;
 
 use std::process::ExitCode;
 

@@ -2,11 +2,12 @@
 //! run directories emptied, secrets covered.
 //!
 //! Landlock decides what may be opened. The mounts add what Landlock cannot: no chmod or chown
-//! elsewhere, no sockets in `/run`, nothing beneath a writable folder that must stay as it is.
+//! elsewhere, no sockets of other programs, nothing beneath a writable folder that must stay as it is.
 
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::CWD;
@@ -28,7 +29,7 @@ struct Attachment {
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Arranges everything. On an error the view may be half made, so the caller must not count on it.
-pub(crate) fn arrange(policy: &Policy) -> io::Result<()> {
+pub(crate) fn arrange(policy: &Policy, sockets: &[PathBuf]) -> io::Result<()> {
     // Nothing we do may travel back to the host.
     mount_change(
         "/",
@@ -96,6 +97,12 @@ pub(crate) fn arrange(policy: &Policy) -> io::Result<()> {
             MountFlags::BIND | MountFlags::RDONLY | flags_at(&path)?,
             c"",
         )?;
+    }
+    for socket in sockets {
+        let is_there = |data: fs::Metadata| data.file_type().is_socket();
+        if fs::symlink_metadata(socket).is_ok_and(is_there) {
+            attach(&clone_of(&nothing)?, socket)?;
+        }
     }
     Ok(())
 }

@@ -86,6 +86,29 @@ fn escape_31_a_unix_socket_in_tmp() {
 }
 
 #[test]
+fn escape_31_a_unix_socket_in_the_work_tree_or_in_a_readable_place() {
+    let mut world = World::new();
+    std::fs::create_dir(world.path("readable")).unwrap();
+    world.policy.read.push(world.path("readable"));
+    let paths = ["work/src/db.sock", "readable/my db.sock"].map(|name| world.path(name));
+    let _listeners = paths
+        .each_ref()
+        .map(|path| UnixListener::bind(path).unwrap());
+    for path in &paths {
+        if let Some(connected) = connects(&world, &format!("'{}'", path.display())) {
+            assert!(!connected, "{}", path.display());
+        }
+    }
+    // A socket of its own is no secret to it.
+    if has("python3") && covers(&world.policy, Border::Sockets) {
+        let own = "import socket; s=socket.socket(socket.AF_UNIX); s.bind('own.sock'); s.listen(); \
+                   c=socket.socket(socket.AF_UNIX); c.connect('own.sock'); print('met')";
+        let outcome = world.run(&format!("python3 -c \"{own}\""));
+        assert_eq!(outcome.stdout.text(), "met\n", "{outcome:?}");
+    }
+}
+
+#[test]
 fn escape_32_an_abstract_socket() {
     use std::os::linux::net::SocketAddrExt;
     let name = format!("baton-escape-{}", std::process::id());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_cli::Environment;
 use baton_process::sandbox::{self, Coverage, Policy};
-use baton_process::{Cancel, Capture, Command, ExitStatus, confined_variables};
+use baton_process::{Cancel, Capture, Command, ExitStatus, Space, confined_variables};
 use baton_protocol::{Confinement, Receipt, ReceiptSource, Sandbox, Timestamp};
 
 use super::confine::{self, policy, reach};
@@ -15,6 +15,9 @@ use crate::text::clean::clean;
 
 /// Bytes kept of either end of an output; the whole of it goes to a file.
 const KEPT: usize = 256 << 10;
+/// What one command may take of the disk, and what must stay free.
+const MOST_DISK: u64 = 16 << 30;
+const SPARE_DISK: u64 = 512 << 20;
 
 /// Runs commands in the work tree.
 #[derive(Debug)]
@@ -174,6 +177,15 @@ impl Shell {
         }
     }
 
+    /// How much of the disk one command may use up, in the work tree and the private folder.
+    fn space(&self) -> Space {
+        Space {
+            folders: vec![self.root.clone(), self.tmp.path().to_path_buf()],
+            most_bytes: MOST_DISK,
+            spare_bytes: SPARE_DISK,
+        }
+    }
+
     /// Where a shell tells the folder it ended in.
     fn place_file(&self) -> PathBuf {
         self.tmp.path().join("tmp/.cwd")
@@ -260,6 +272,7 @@ impl Shell {
             .timeout(order.limit)
             .grace(Duration::from_millis(500))
             .sandbox(self.policy.clone())
+            .space(self.space())
             .hunt();
         for (name, value) in &self.env {
             command = command.env(name, value);
@@ -276,6 +289,10 @@ impl Shell {
             bytes.extend_from_slice(hole.as_bytes());
         }
         bytes.extend_from_slice(&outcome.stdout.tail);
+        if let Some(why) = &outcome.no_space {
+            let told = format!("\n[ended, because the disk fills up: {why}; write less]\n");
+            bytes.extend_from_slice(told.as_bytes());
+        }
         let (exit_code, signal) = match outcome.exit {
             ExitStatus::Code(code) => (Some(code), None),
             ExitStatus::Signal(signal) => (None, Some(signal)),
