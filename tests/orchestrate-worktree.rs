@@ -304,3 +304,24 @@ fn a_push_needs_a_yes_a_clean_tree_and_forces_nothing() {
     yard.run(&["push", "a", "--remote", "--force", "--confirm"])
         .code(2);
 }
+
+#[test]
+fn o09_one_that_was_moved_without_git_keeps_its_entry_and_its_work() {
+    let yard = Yard::new();
+    let path = yard.create("a");
+    write(&path, "work.txt", "mine\n");
+    git(&path, &["add", "work.txt"]);
+    let elsewhere = path.with_file_name("renamed");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    let moved = yard.tree("a");
+    assert_eq!(moved["state"], "moved", "{moved:#}");
+    let why = moved["why"].as_str().unwrap();
+    assert!(why.contains("git worktree repair"), "{why}");
+    yard.run(&["cleanup", "a", "--confirm"]).code(1);
+    // The command that is named mends it: the index is as it was.
+    let repair = why.rsplit("write: ").next().unwrap();
+    let args: Vec<&str> = repair.split_whitespace().skip(1).collect();
+    git(yard.repo.path(), &args);
+    let staged = git(&elsewhere, &["diff", "--cached", "--name-only"]);
+    assert_eq!(staged, "work.txt");
+}

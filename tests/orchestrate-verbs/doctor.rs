@@ -36,6 +36,7 @@ fn a_ready_server_and_a_sound_repository_pass() {
         "tools",
         "disk",
         "slot locks",
+        "state folder",
         "run lock",
     ] {
         assert_eq!(find(&report, name)["status"], "pass", "{name}: {report:#}");
@@ -131,4 +132,22 @@ fn no_key_appears_in_it() {
         .code(0);
     assert!(!ended.stdout.contains(key) && !ended.stderr.contains(key));
     assert!(ended.stdout.contains("OPENCODE_VLLM_API_KEY"));
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_written_fails_the_report() {
+    let (home, sim) = (Home::new(), Sim::start([""; 0]));
+    let repo = repository(&[("README.md", "hello\n")]);
+    // Not even root can make a folder below a file.
+    write(repo.path(), ".orchestrator", "in the way\n");
+    let doctor = Run::tool("orchestrate", &home)
+        .arg("doctor")
+        .cwd(repo.path())
+        .server(&sim.base_url)
+        .run()
+        .code(78)
+        .json();
+    let state = find(&doctor, "state folder");
+    assert_eq!(state["status"], "fail", "{doctor:#}");
+    assert!(state["fix"].as_str().unwrap().contains("ls -ld"));
 }

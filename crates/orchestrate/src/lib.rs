@@ -39,6 +39,15 @@ pub fn main() -> std::process::ExitCode {
 }
 
 fn dispatch(cli: Cli, output: &Output) -> Result<Exit, Failure> {
+    perform(cli, output).map_err(|mut failure| {
+        if let Some(advice) = core::advice::for_message(&failure.message) {
+            failure.message = format!("{}; {advice}", failure.message);
+        }
+        failure
+    })
+}
+
+fn perform(cli: Cli, output: &Output) -> Result<Exit, Failure> {
     match cli.verb {
         Verb::Run(run) => verbs::run::run(&run, output),
         Verb::Goal(goal) => verbs::goal::goal(&goal, output),

@@ -4,6 +4,7 @@
 //! and writes what came of them into the journal; after a crash the same fold gives the same state.
 
 pub(crate) mod activity;
+pub(crate) mod advice;
 pub(crate) mod api_surface;
 pub(crate) mod budget;
 pub(crate) mod closing;

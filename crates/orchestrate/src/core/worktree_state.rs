@@ -57,6 +57,8 @@ pub(crate) struct Seen {
     pub listed: bool,
     /// Where git lists it instead.
     pub listed_at: Option<String>,
+    /// Where its folder lies now, though git does not know.
+    pub moved_to: Option<String>,
     /// Its folder is there.
     pub exists: bool,
     /// The branch checked out there; none when detached.
@@ -85,6 +87,14 @@ pub(crate) enum State {
 pub(crate) fn state(made: Option<&Made>, seen: &Seen) -> (State, String) {
     if let Some(path) = &seen.listed_at {
         return (State::Moved, format!("it is at {path} now"));
+    }
+    if let Some(path) = &seen.moved_to {
+        return (
+            State::Moved,
+            format!(
+                "it was moved to {path}, and git does not know; write: git worktree repair {path}"
+            ),
+        );
     }
     if !seen.exists {
         let pending = made.is_some_and(|m| m.phase == Phase::Pending);

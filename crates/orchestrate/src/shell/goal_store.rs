@@ -31,7 +31,7 @@ impl GoalStore {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => {
                 return Err(Failure::input(format!(
-                    "cannot read {}: {e}",
+                    "cannot read {}: {e}; mend it, or: orchestrate goal clear",
                     self.file.display()
                 )));
             }

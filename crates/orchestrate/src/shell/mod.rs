@@ -31,5 +31,6 @@ pub(crate) mod preflight;
 pub(crate) mod progress;
 pub(crate) mod reviewing;
 pub(crate) mod stage;
+pub(crate) mod strays;
 pub(crate) mod worker;
 pub(crate) mod worktrees;

@@ -11,8 +11,8 @@ use crate::cli;
 use crate::core::state::State;
 use crate::shell::journal::peek;
 use crate::shell::layout::Layout;
-use crate::shell::lock;
 use crate::shell::worktrees::git_failure;
+use crate::shell::{lock, strays};
 
 use super::place;
 
@@ -138,6 +138,15 @@ fn judge(repo: &Repo, tree: &Worktree) -> Found {
         return found(
             false,
             &format!("it is locked ({reason}); git worktree unlock PATH"),
+        );
+    }
+    if let Some(path) = tree.missing.then(|| strays::moved_to(&tree.path)).flatten() {
+        return found(
+            false,
+            &format!(
+                "it was moved to {path}, and git does not know; write: git worktree repair {path}",
+                path = path.display()
+            ),
         );
     }
     if tree.missing {

@@ -34,6 +34,7 @@ pub(crate) fn doctor(output: &Output) -> Result<Exit, Failure> {
     checks.push(programs::gh(&root, &config, &signals));
     checks.push(places::disk(repo.as_ref(), &env));
     checks.push(places::slots(&env));
+    checks.extend(repo.as_ref().map(places::state));
     checks.extend(repo.as_ref().map(places::run_lock));
     checks.push(opencode::opencode(&root, &signals));
     if signals.is_cancelled() {

@@ -15,6 +15,7 @@ use crate::core::job::{Job, Phase};
 use crate::core::report::stage;
 use crate::core::state::State;
 use crate::core::{status_text, trace};
+use crate::shell::desk::can_go_on;
 use crate::shell::goal_store::GoalStore;
 use crate::shell::journal::peek;
 use crate::shell::layout::{Layout, RunFolder};
@@ -142,10 +143,13 @@ fn run(name: &str, folder: &RunFolder, state: &State, works: bool, now: Timestam
         _ if works => RunState::Working,
         _ => RunState::Killed,
     };
-    let resumable = matches!(
+    // What was killed before it began is not gone on with, it is started again.
+    let stopped = matches!(
         how,
         RunState::Killed | RunState::Halted | RunState::Interrupted | RunState::BudgetSpent
     );
+    let waits = !works && state.status.is_some() && can_go_on(state);
+    let resumable = state.started_at.is_some() && (stopped || waits);
     let until = if works || state.status.is_none() && how != RunState::Killed {
         now
     } else {

@@ -12,8 +12,8 @@ use crate::cli_worktree::{Cleanup, Create, Push, What, WorktreeArgs};
 use crate::core::worktree_state::{Made, Owner, Phase, Seen, State, kept, state};
 use crate::shell::context::Context;
 use crate::shell::layout::{Layout, make_folder};
-use crate::shell::made_trees;
 use crate::shell::worktrees::{self, NotReady, git_failure};
+use crate::shell::{made_trees, strays};
 
 use super::worktree_text::text;
 use super::{place, pull_request};
@@ -209,8 +209,9 @@ impl Site {
         if moved.is_some() {
             seen.listed_at = Some(tree.path.display().to_string());
         }
-        let mut submodules = Vec::new();
-        let mut ahead_behind = None;
+        let stray = tree.missing.then(|| strays::moved_to(&tree.path)).flatten();
+        seen.moved_to = stray.map(|path| path.display().to_string());
+        let (mut submodules, mut ahead_behind) = (Vec::new(), None);
         if !tree.missing && !tree.bare {
             match Repo::discover(&tree.path) {
                 Ok(repo) if repo.root() == tree.path => {

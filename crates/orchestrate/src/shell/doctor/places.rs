@@ -8,6 +8,7 @@ use baton_repo::Repo;
 use fs2::FileExt as _;
 
 use crate::core::doctor::Check;
+use crate::shell::layout::Layout;
 use crate::shell::{lock, preflight};
 
 /// Below this a run that builds in several work trees is likely to fail.
@@ -91,6 +92,21 @@ pub(crate) fn slots(env: &Environment) -> Check {
         );
     }
     Check::pass(name, format!("they lock, in {}", folder.display()))
+}
+
+/// Whether the state of goals, plans and runs can be written.
+pub(crate) fn state(repo: &Repo) -> Check {
+    let name = "state folder";
+    let folder = Layout::new(repo.root()).folder();
+    let there = folder.ancestors().find(|p| p.exists()).unwrap_or(&folder);
+    match tempfile::NamedTempFile::new_in(there) {
+        Ok(_) => Check::pass(name, format!("{} can be written", folder.display())),
+        Err(e) => Check::fail(
+            name,
+            format!("{} cannot be written: {e}", folder.display()),
+            format!("chmod u+rwx '{0}' && ls -ld '{0}'", there.display()),
+        ),
+    }
 }
 
 /// The folders outside the repository that workers may use; none where none are configured.
