@@ -61,13 +61,26 @@ pub(crate) fn edit(existing: Option<&str>, wanted: &[RoleModel]) -> Result<Edite
     if existing.is_none() {
         changes.push("written".to_owned());
     }
+    // A file of comments alone keeps them at its head; else new tables would stand before them.
+    let lead = if file.as_table().is_empty() {
+        let lead = file.trailing().as_str().unwrap_or_default().to_owned();
+        file.set_trailing("");
+        lead
+    } else {
+        String::new()
+    };
     for model in wanted {
         set(&mut file, model, &mut changes)?;
     }
     let text = if changes.is_empty() || (existing.is_none() && wanted.is_empty()) {
         before.to_owned()
     } else {
-        file.to_string()
+        let apart = if lead.is_empty() || lead.ends_with("\n\n") {
+            ""
+        } else {
+            "\n"
+        };
+        format!("{lead}{apart}{file}")
     };
     Ok(Edited { text, changes })
 }
@@ -155,6 +168,7 @@ mod tests {
             parse("explore=arc/small").unwrap(),
         ];
         let made = edit(None, &wanted).unwrap();
+        assert!(made.text.starts_with(FRESH), "{}", made.text);
         assert!(
             made.text
                 .contains("[roles.planner]\nmodels = [\"arc/qwen38\"]\neffort = \"high\"\n"),

@@ -57,6 +57,15 @@ pub(crate) fn init(
     }
     let filled = jsonc::fill(before.as_deref().unwrap_or_default(), &wanted)
         .map_err(|e| refused(&file, e))?;
+    if let Some(path) = filled.blocked.first() {
+        return Err(refused(
+            &file,
+            format!("`{path}` is no object there, so nothing was changed; mend it first"),
+        ));
+    }
+    if let Some(note) = opencode::left_out(&now, &provider) {
+        output.note(&note);
+    }
     let mut done = Vec::new();
     if !filled.added.is_empty() {
         if let Some(text) = &before {

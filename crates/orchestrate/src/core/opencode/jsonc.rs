@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 pub(crate) struct Filled {
     pub text: String,
     pub added: Vec<String>,
+    /// Where something else than an object stands in the way of what is wanted below it.
+    pub blocked: Vec<String>,
 }
 
 /// Adds every key of `wanted` that the text lacks, at every depth. What is there stays, also where it
@@ -19,19 +21,23 @@ pub(crate) fn fill(text: &str, wanted: &Value) -> Result<Filled, String> {
         None => ("", text),
     };
     let root = parse(body)?;
-    let mut added = Vec::new();
+    let (mut added, mut blocked) = (Vec::new(), Vec::new());
     if let Some(wanted) = wanted.as_object() {
         let object = root
             .object_value_or_create()
             .ok_or("it holds something else than an object, so it was left alone")?;
-        fill_object(&object, wanted, &[], &mut added);
+        fill_object(&object, wanted, &[], &mut added, &mut blocked);
     }
     let text = if added.is_empty() {
         text.to_owned()
     } else {
         format!("{mark}{root}")
     };
-    Ok(Filled { text, added })
+    Ok(Filled {
+        text,
+        added,
+        blocked,
+    })
 }
 
 /// The text as plain JSON.
@@ -59,6 +65,7 @@ fn fill_object(
     wanted: &Map<String, Value>,
     above: &[&str],
     added: &mut Vec<String>,
+    blocked: &mut Vec<String>,
 ) {
     for (key, value) in wanted {
         let path = [above, &[key.as_str()]].concat();
@@ -68,7 +75,11 @@ fn fill_object(
                 added.push(path.join("."));
             }
             Some(there) => {
-                let (Some(there), Some(value)) = (there.object_value(), value.as_object()) else {
+                let Some(value) = value.as_object() else {
+                    continue;
+                };
+                let Some(there) = there.object_value() else {
+                    blocked.push(path.join("."));
                     continue;
                 };
                 if is_model(&path) {
@@ -79,10 +90,10 @@ fn fill_object(
                         .into_iter()
                         .collect();
                     if there.get("limit").is_none() {
-                        fill_object(&there, &only, &path, added);
+                        fill_object(&there, &only, &path, added, blocked);
                     }
                 } else {
-                    fill_object(&there, value, &path, added);
+                    fill_object(&there, value, &path, added, blocked);
                 }
             }
         }
@@ -150,6 +161,22 @@ mod tests {
             json!({"provider": {"gpu.box": {"models": {"a.b": {"options": {"a": 1}}}}}});
         wanted["provider"]["gpu.box"]["models"]["a.b"]["name"] = "n".into();
         assert_eq!(fill(&dotted, &wanted).unwrap().text, dotted);
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_named_and_stays() {
+        let wanted = json!({"provider": {"x": {"models": {"m": {}}}}, "model": "x/m"});
+        for (text, way) in [
+            ("{\"provider\": null, \"model\": 1}", "provider"),
+            (
+                "{\"provider\": {\"x\": {\"models\": [\"m\"]}}, \"model\": 1}",
+                "provider.x.models",
+            ),
+        ] {
+            let filled = fill(text, &wanted).unwrap();
+            assert_eq!(filled.blocked, [way]);
+            assert_eq!(filled.text, text);
+        }
     }
 
     #[test]

@@ -46,6 +46,23 @@ pub(crate) fn wanted(provider: &str, models: &[Served], request: &Map<String, Va
     wanted
 }
 
+/// What of a configuration keeps opencode from our provider, in words.
+pub(crate) fn left_out(config: &Value, provider: &str) -> Option<String> {
+    let names = |key: &str| config[key].as_array();
+    let has = |all: &Vec<Value>| all.iter().any(|v| v.as_str() == Some(provider));
+    if names("disabled_providers").is_some_and(has) {
+        return Some(format!(
+            "opencode will not use `{provider}`: disabled_providers names it; take it out there"
+        ));
+    }
+    let missing = names("enabled_providers").is_some_and(|all| !has(all));
+    missing.then(|| {
+        format!(
+            "opencode will not use `{provider}`: add it to enabled_providers, which leaves it out"
+        )
+    })
+}
+
 fn entry(model: &Served, request: &Map<String, Value>) -> Value {
     let mut entry = json!({"name": model.id, "tool_call": true, "options": request});
     if let Some(context) = model.context {
@@ -68,7 +85,26 @@ pub(crate) fn usual_request() -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Served, usual_request, wanted};
+    use serde_json::json;
+
+    use super::{Served, left_out, usual_request, wanted};
+
+    #[test]
+    fn a_provider_that_is_left_out_is_told() {
+        for (config, says) in [
+            (json!({}), None),
+            (json!({"enabled_providers": ["x", "arc"]}), None),
+            (
+                json!({"enabled_providers": ["x"]}),
+                Some("add it to enabled_providers"),
+            ),
+            (json!({"disabled_providers": ["arc"]}), Some("take it out")),
+        ] {
+            let told = left_out(&config, "arc");
+            assert_eq!(told.is_some(), says.is_some(), "{config}");
+            assert!(told.unwrap_or_default().contains(says.unwrap_or_default()));
+        }
+    }
 
     #[test]
     fn the_address_is_never_written_down_and_an_unknown_window_gets_no_limit() {
