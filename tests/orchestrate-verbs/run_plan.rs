@@ -377,3 +377,31 @@ fn work_that_a_person_has_merged_is_done() {
     assert_eq!(stage.workers().len(), 3);
     assert!(text(&stage, "three").contains("status: complete"));
 }
+
+#[test]
+fn what_a_dry_run_finds_sound_the_run_takes_and_what_not_it_refuses_alike() {
+    let stage = stage();
+    for (text, says) in [
+        ("- [ ] A\n  - after: B\n- [ ] B\n  - after: A\n", "circle"),
+        ("- [ ] A\n  - files: `../x`\n", "leaves the repository"),
+        ("- [ ] A\n  - files: `.git/config`\n", "belongs to"),
+        ("- [ ] A\n  - verify: `sh t.sh || true`\n", "hides failures"),
+        ("- [ ] A\n- [ ]  \n", "line 2: the step has no words"),
+        (
+            "---\nstatus: \"Complete\"\n---\n- [ ] A\n",
+            "says that it is complete",
+        ),
+    ] {
+        put(&stage, "p", text);
+        for more in [&["--dry-run"][..], &[]] {
+            let args = [&["run-plan", "p"], more].concat();
+            stage.orchestrate(&args).code(2).stderr_has(says);
+        }
+    }
+    assert_eq!(stage.workers(), [""; 0]);
+    put(&stage, "p", "- [x] A\n");
+    stage
+        .orchestrate(&["run-plan", "p", "--dry-run"])
+        .code(0)
+        .stderr_has("0 of 1 steps");
+}

@@ -31,7 +31,13 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
     let stored = choose(cli, &desk)?;
     if cli.dry_run {
         let (_, file) = stored.read()?;
+        if file.says_complete() && file.done() < file.steps.len() {
+            return Err(says_complete(&stored, &file));
+        }
         let plan = plan(&desk, &file)?;
+        if !plan.tasks.is_empty() {
+            run::check_given(&desk.looking()?, &plan)?;
+        }
         output.note(&format!(
             "would work on {} of {} steps; nothing was started",
             plan.tasks.len(),
@@ -138,13 +144,8 @@ fn choose(cli: &RunPlan, desk: &Desk<'_>) -> Result<Stored, Failure> {
 
 /// Nothing is left to do; a status that says less is put right.
 fn already_complete(desk: &Desk<'_>, stored: &Stored, file: &PlanFile) -> Result<Exit, Failure> {
-    let open = file.steps.len() - file.done();
-    if open > 0 {
-        return Err(Failure::usage(format!(
-            "the plan `{}` says that it is complete, but {open} of its steps are open; tick them, or \
-             change its status",
-            stored.name
-        )));
+    if file.done() < file.steps.len() {
+        return Err(says_complete(stored, file));
     }
     desk.output.note(&format!(
         "the plan `{}` is complete; nothing was started",
@@ -154,6 +155,16 @@ fn already_complete(desk: &Desk<'_>, stored: &Stored, file: &PlanFile) -> Result
     let (_, file) = stored.read()?;
     plan_report::tell(desk.output, stored, &file, None, &[])?;
     Ok(Exit::Yes)
+}
+
+/// There is nothing to be worked on, by the plan's own word.
+fn says_complete(stored: &Stored, file: &PlanFile) -> Failure {
+    Failure::usage(format!(
+        "the plan `{}` says that it is complete, but {} of its steps are open; tick them, or change \
+         its status",
+        stored.name,
+        file.steps.len() - file.done()
+    ))
 }
 
 fn order(cli: &RunPlan, desk: &Desk<'_>, file: &PlanFile) -> Result<Order, Failure> {

@@ -97,6 +97,12 @@ pub(crate) fn read(text: &str, name: &str) -> Result<PlanFile, String> {
                 .into(),
         );
     }
+    if let Some(step) = steps.iter().find(|s| !s.done && s.title.trim().is_empty()) {
+        return Err(format!(
+            "line {}: the step has no words; say what is to be done, or take the line out",
+            step.line
+        ));
+    }
     let in_order = match front.get("order").map(str::to_lowercase).as_deref() {
         None | Some("sequential" | "in order" | "written" | "serial") => true,
         Some("any" | "parallel" | "free") => false,
