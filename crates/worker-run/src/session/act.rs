@@ -10,7 +10,7 @@ use crate::calls::json_repair::parse_object;
 use crate::calls::names;
 use crate::edit::apply::Edit;
 use crate::files::beneath::FileError;
-use crate::files::path::resolve;
+use crate::files::path::{resolve, similar};
 use crate::harness::guard::Action;
 use crate::harness::space::result_room;
 use crate::text::shape::{Favour, shape};
@@ -242,7 +242,8 @@ impl Session<'_> {
             let text = arguments.text("content").unwrap_or_default();
             write(&self.tree, &mut self.seen, &path, text)?
         } else {
-            edit(&self.tree, &mut self.seen, &path, &edits_of(arguments))?
+            let made = edit(&self.tree, &mut self.seen, &path, &edits_of(arguments));
+            made.map_err(|why| self.with_the_meant_file(&path, why))?
         };
         self.made(&path, &made);
         Ok(Done {
@@ -250,6 +251,17 @@ impl Session<'_> {
             changed: made.changed,
             ..Done::default()
         })
+    }
+
+    /// A refusal, with the file of the same name that is there instead of the one that is not.
+    fn with_the_meant_file(&self, path: &str, why: String) -> String {
+        if self.known.iter().any(|known| known == path) {
+            return why;
+        }
+        match similar(path, &self.known) {
+            Some(found) => format!("{why}; did you mean {found}?"),
+            None => why,
+        }
     }
 
     /// Notes a change in the ledger and the file list.

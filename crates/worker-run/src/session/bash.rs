@@ -20,6 +20,9 @@ impl Session<'_> {
     /// Runs a command; what it changed outside the scope is undone and told.
     pub(crate) fn bash(&mut self, arguments: &Arguments) -> Result<Done, End> {
         let command = arguments.text("command").unwrap_or_default();
+        if command.trim().is_empty() {
+            return Ok(Done::error("Not run: the command is empty.".into()));
+        }
         let wish = arguments.number("timeout").map(Duration::from_secs);
         let left = self.job.bounds.wall.saturating_sub(self.started.elapsed());
         let order = Order {
@@ -82,12 +85,24 @@ impl Session<'_> {
             lines.push(format!("[{} background processes were ended]", ran.killed));
         }
         lines.extend(note.map(|note| format!("[{note}]")));
+        if !ran.passed() && wants_to_change_git(&ran.text) {
+            lines.push("[git's own files cannot be changed here: committing is not your task, the change in the files counts]".into());
+        }
         if ran.receipt.command.contains(" | ") {
             lines.push("[a pipe: the exit code is that of the last failing part]".into());
         }
         lines.push(format!("[{}, in {}]", ran.result(), ran.receipt.cwd));
         lines.join("\n")
     }
+}
+
+/// Whether git says that it could not write into its own folder.
+fn wants_to_change_git(output: &str) -> bool {
+    let refused = ["Read-only file system", "Permission denied"];
+    output.contains("could not write index")
+        || output
+            .lines()
+            .any(|line| line.contains(".git/") && refused.iter().any(|why| line.contains(why)))
 }
 
 fn last_line(text: &str) -> String {
@@ -98,4 +113,23 @@ fn last_line(text: &str) -> String {
         .chars()
         .take(160)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wants_to_change_git;
+
+    #[test]
+    fn a_refused_commit_is_told_from_other_failures() {
+        for text in [
+            "fatal: Unable to create '/w/.git/index.lock': Read-only file system",
+            "error: could not write index",
+            "fatal: cannot lock ref: Unable to create '/m/.git/worktrees/x/HEAD.lock': Permission denied",
+        ] {
+            assert!(wants_to_change_git(text), "{text}");
+        }
+        for text in ["cp: /etc/x: Read-only file system", "see .git/config", ""] {
+            assert!(!wants_to_change_git(text), "{text}");
+        }
+    }
 }

@@ -71,6 +71,11 @@ pub(crate) fn edit(
 ) -> Result<Made, String> {
     may_change(tree, path)?;
     let bytes = match tree.beneath.read(path) {
+        // Nothing is replaced by something: the file is to hold it.
+        Ok(bytes) if bytes.is_empty() && edits.iter().all(|e| e.old.is_empty()) => {
+            let text: String = edits.iter().map(|e| e.new.as_str()).collect();
+            return write(tree, seen, path, &text);
+        }
         Ok(bytes) => bytes,
         Err(FileError::Missing(_)) if edits.iter().all(|e| e.old.is_empty()) => {
             let text: String = edits.iter().map(|e| e.new.as_str()).collect();

@@ -195,3 +195,19 @@ fn a_command_that_strays_is_undone_and_said() {
     );
     assert!(!dir.path().join("new.txt").exists());
 }
+
+#[test]
+fn an_empty_file_is_filled_by_an_edit_without_old_text() {
+    let (dir, tree) = tree(&["**"], &[("empty.py", b""), ("calc.py", CALC)]);
+    let mut seen = Seen::default();
+    assert!(
+        edit(&tree, &mut seen, "empty.py", &one("", "x = 1\n"))
+            .unwrap()
+            .changed
+    );
+    assert_eq!(
+        std::fs::read(dir.path().join("empty.py")).unwrap(),
+        b"x = 1\n"
+    );
+    assert!(edit(&tree, &mut seen, "calc.py", &one("", "x = 1\n")).is_err());
+}

@@ -214,7 +214,8 @@ impl Shell {
         let place_file = self.place_file();
         let _ = std::fs::remove_file(&place_file);
         let line = format!(
-            "trap 'pwd -P > {} 2>/dev/null' EXIT\n{}",
+            // On one line, so that bash counts the lines of an error as the model wrote them.
+            "trap 'pwd -P > {} 2>/dev/null' EXIT; {}",
             shell_word(&place_file.display().to_string()),
             order.command
         );

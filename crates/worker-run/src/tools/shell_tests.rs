@@ -137,3 +137,12 @@ fn keys_do_not_reach_commands() {
     assert!(!ran.text.contains("API_KEY"), "{}", ran.text);
     assert!(ran.text.contains("GIT_TERMINAL_PROMPT=0"));
 }
+
+#[test]
+fn an_error_names_the_line_as_it_was_written() {
+    let mut place = place();
+    let (ran, _) = place.limited("true\nnosuchprogram", 20);
+    assert!(ran.text.contains("line 2: nosuchprogram"), "{}", ran.text);
+    let (ran, _) = place.limited("# first a word\ncat <<'END'\nx y\nEND", 20);
+    assert_eq!(ran.text.trim(), "x y");
+}
