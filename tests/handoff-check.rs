@@ -15,3 +15,5 @@ mod ownership;
 mod rerun;
 #[path = "handoff-check/rows.rs"]
 mod rows;
+#[path = "handoff-check/states.rs"]
+mod states;

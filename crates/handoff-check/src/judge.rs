@@ -6,7 +6,7 @@ use baton_protocol::{
 use baton_repo::{Change, ChangeSet, GitPath, Globs};
 
 use crate::admission;
-use crate::checks::changes::BaseSource;
+use crate::checks::changes::{BaseSource, Unfinished};
 use crate::checks::verification::{Evidence, RunResult, judge as judge_command, receipt};
 use crate::checks::{basis, changes, claims, report as reporting, scope, verification};
 use crate::report::{NoReport, Report};
@@ -19,6 +19,8 @@ pub(crate) struct Known<'a> {
     pub(crate) report: Result<&'a Report, &'a NoReport>,
     pub(crate) facts: &'a ChangeSet,
     pub(crate) base: BaseSource,
+    /// What git has not finished in this work tree.
+    pub(crate) unfinished: Option<Unfinished>,
     /// The paths `.gitmodules` declares.
     pub(crate) submodules: &'a [String],
     /// Claimed files that git ignores.
@@ -48,7 +50,7 @@ pub(crate) struct RedFirst<'a> {
 
 /// The verdict and the exit code.
 pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
-    let touched: Vec<&GitPath> = known.facts.touched().into_iter().collect();
+    let touched: Vec<&GitPath> = known.facts.touched();
     let outside = scope::outside(touched.iter().copied(), known.owned);
     let mut summary = changes::summary(known.facts);
     summary.outside_scope = outside.iter().map(ToString::to_string).collect();
@@ -62,7 +64,14 @@ pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
         worker.push(reporting::content(handoff));
         worker.push(reporting::secrets(known.clean));
         worker.push(reporting::artifacts(handoff, known.absent));
-        worker.push(claims::files(&compared, known.ignored));
+        let mut files = claims::files(&compared, known.ignored);
+        // What a branch holds cannot be told while HEAD stands elsewhere, so nobody is accused.
+        if known.unfinished.is_some_and(Unfinished::moves_head)
+            && files.verdict == CheckVerdict::Fail
+        {
+            files.verdict = CheckVerdict::Unknown;
+        }
+        worker.push(files);
         compared.put(&mut summary);
     } else {
         worker.push(reporting::secrets(known.clean));
@@ -72,7 +81,7 @@ pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
     let (results, verified) = commands(known);
     let mut own = vec![
         changes::base(known.base, known.facts),
-        changes::state(known.facts),
+        changes::state(known.facts, known.unfinished),
         changes::names(known.facts),
         changes::embedded(known.facts, known.submodules),
         scope::scope(&outside, touched.len(), known.owned),

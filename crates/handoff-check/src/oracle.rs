@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use baton_protocol::{FileNote, HandoffStatus, Task, TaskId, VerdictKind};
-use baton_repo::{ChangeSet, Globs, Repo};
+use baton_repo::{ChangeSet, Depth, Globs, Repo};
 use proptest::prelude::*;
 
 use crate::checks::changes::BaseSource;
@@ -214,6 +214,7 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
         report: Ok(&report),
         facts,
         base: BaseSource::Task,
+        unfinished: None,
         submodules: &[],
         ignored: &[],
         hidden: &[],
@@ -269,8 +270,12 @@ proptest! {
         let owned = Globs::new(&["src/**"]).unwrap();
         let repo = Repo::discover(root).unwrap();
         let base = repo.base(base.as_str()).unwrap();
-        let hashed = repo.changes_since(base.clone(), true).unwrap();
-        let quick = repo.changes_since(base, false).unwrap();
+        let hashed = repo.changes_since(base.clone(), Depth::Tree).unwrap();
+        let named = Repo::discover(root).unwrap();
+        let named = named.changes_since(base.clone(), Depth::TreeName).unwrap();
+        prop_assert_eq!(&named.tree, &hashed.tree);
+        prop_assert_eq!(named.touched(), hashed.touched());
+        let quick = repo.changes_since(base, Depth::Names).unwrap();
         prop_assert_eq!(hashed.touched(), quick.touched());
         let touched: BTreeSet<Vec<u8>> = hashed.touched().iter().map(|p| p.as_bytes().to_vec()).collect();
         prop_assert!(differ.is_subset(&touched), "git missed {:?}", differ.difference(&touched));

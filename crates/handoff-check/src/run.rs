@@ -6,9 +6,9 @@ use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::{Environment, Failure, Output, Outside, Redactor, input};
 use baton_process::Cancel;
 use baton_protocol::{ArtifactKind, Exit, Secret, Task, TaskId, read_strict};
-use baton_repo::{Change, ChangeSet, GitPath, Globs, Mode, Repo, RepoError};
+use baton_repo::{Change, ChangeSet, Depth, GitPath, Globs, Mode, Repo, RepoError};
 
-use crate::checks::changes::BaseSource;
+use crate::checks::changes::{BaseSource, UNFINISHED};
 use crate::checks::verification::RunResult;
 use crate::checks::{basis, claims, scope};
 use crate::cli::{Cli, Command, Emit, From, Protect, Scope};
@@ -49,8 +49,9 @@ fn read_task(file: &Path) -> Result<Task, Failure> {
 fn read_report(cli: &Cli, task: &TaskId) -> Result<(String, Result<Report, NoReport>), Failure> {
     let text = input::main_document(cli.report.as_deref(), REPORT)?;
     // The tool before us in the pipe failed: that is no report, and its own words are better.
-    if let Err(relayed @ baton_protocol::ReadError::Relayed(_)) =
-        baton_protocol::read::<baton_protocol::Handoff>(&text)
+    if text.contains("error/1")
+        && let Err(relayed @ baton_protocol::ReadError::Relayed(_)) =
+            baton_protocol::read::<baton_protocol::Handoff>(&text)
     {
         return Err(relayed.into());
     }
@@ -168,11 +169,19 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     let (text, found) = read_report(cli, &task.id)?;
     let found = found.map(|r| r.relative_to(&repo.root().to_string_lossy()));
     let (base, source) = base(cli, task, found.as_ref().ok());
-    let hashed = reruns(cli) || found.as_ref().is_ok_and(needs_tree);
-    let facts = base
+    let depth = depth(cli, found.as_ref().ok());
+    let mut facts = base
         .map_or_else(|| repo.base_of_head(), |b| repo.base(&b))
-        .and_then(|b| repo.changes_since(b, hashed))
+        .and_then(|b| repo.changes_since(b, depth))
         .map_err(repo_failure)?;
+    if let Ok(report) = &found {
+        // One name of a rename is enough, so who left out a name may have meant a rename.
+        let claimed = &report.handoff.files_changed;
+        repo.pair_renames(&mut facts, |facts| {
+            claims::compare(claimed, facts).unclaimed.is_empty()
+        })
+        .map_err(repo_failure)?;
+    }
 
     let runs = Runs::make(cli, &repo, task, &facts, &env, &cancel, loaded.as_ref())?;
     for path in &runs.empty_submodules {
@@ -200,6 +209,9 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         report: found.as_ref(),
         facts: &facts,
         base: source,
+        unfinished: UNFINISHED
+            .into_iter()
+            .find(|u| repo.git_dir().join(u.trace).exists()),
         submodules: &submodules,
         ignored: &ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
         hidden: &hidden,
@@ -227,9 +239,19 @@ fn reruns(cli: &Cli) -> bool {
     cli.rerun || cli.red_first || cli.repeat.is_some()
 }
 
-/// Whether a report speaks of a tree, so that ours must be hashed. Hashing reads every changed file.
-fn needs_tree(report: &Report) -> bool {
-    report.alone && (report.handoff.tree.is_some() || !report.handoff.receipts.is_empty())
+/// How much must be known of the work tree: all of it to run commands on it, its name where the
+/// report speaks of a tree.
+fn depth(cli: &Cli, report: Option<&Report>) -> Depth {
+    let names_a_tree = |report: &Report| {
+        report.alone && (report.handoff.tree.is_some() || !report.handoff.receipts.is_empty())
+    };
+    if reruns(cli) {
+        Depth::Tree
+    } else if report.is_some_and(names_a_tree) {
+        Depth::TreeName
+    } else {
+        Depth::Names
+    }
 }
 
 /// The submodules that `.gitmodules` of the work tree declares; asked only when there is a new one.

@@ -14,6 +14,8 @@ pub struct Base {
     pub tree: ObjectId,
     /// What HEAD was at the start.
     pub head: HeadAtBase,
+    /// The tree HEAD had at the start, where it is known.
+    pub(crate) start: Option<ObjectId>,
 }
 
 /// A work tree that [`Repo::base`] finds again under its name.
@@ -79,45 +81,54 @@ impl Repo {
 
     /// What a base recorded in a task means: a commit, a recorded work tree, or a bare tree.
     pub fn base(&self, name: &str) -> Result<Base, RepoError> {
+        // The commit and the one before it: what was recorded has HEAD of that time there.
         let said = self
-            .reading([
-                "show",
-                "-s",
-                "--no-show-signature",
-                "--format=%H%n%T%n%P%n%s",
-            ])
-            .args(["--end-of-options", &format!("{name}^{{commit}}")])
+            .reading(["log", "-n2", "--first-parent", "-z", "--no-show-signature"])
+            .args(["--format=%H%n%T%n%P%n%s", "--end-of-options"])
+            .arg(format!("{name}^{{commit}}"))
             .said()?;
         if !said.is_ok() {
             let tree = self.tree(name)?;
             let head = self.commit_with_tree(&tree)?;
-            return Ok(Base { tree, head });
+            let start = match &head {
+                HeadAtBase::Commit(_) => Some(tree.clone()),
+                HeadAtBase::Unborn | HeadAtBase::Unknown => None,
+            };
+            return Ok(Base { tree, head, start });
         }
         let text = String::from_utf8_lossy(&said.stdout);
-        let mut lines = text
-            .lines()
-            .map(|l| l.split(' ').next().unwrap_or_default());
-        let mut id = || lines.next().and_then(ObjectId::new);
+        let mut commits = text.split('\0');
+        let mut lines = commits.next().unwrap_or_default().lines();
+        let mut id = || ObjectId::new(lines.next()?.split(' ').next()?);
         let (Some(commit), Some(tree), parent) = (id(), id(), id()) else {
             return Err(RepoError::UnknownRevision(name.to_owned()));
         };
-        let head = if text.lines().nth(3) == Some(SUBJECT) {
-            parent.map_or(HeadAtBase::Unborn, HeadAtBase::Commit)
-        } else {
-            HeadAtBase::Commit(commit)
-        };
-        Ok(Base { tree, head })
+        if lines.next() != Some(SUBJECT) {
+            return Ok(Base {
+                start: Some(tree.clone()),
+                tree,
+                head: HeadAtBase::Commit(commit),
+            });
+        }
+        let before = commits.next().and_then(|c| c.lines().nth(1));
+        Ok(Base {
+            tree,
+            start: before.and_then(ObjectId::new),
+            head: parent.map_or(HeadAtBase::Unborn, HeadAtBase::Commit),
+        })
     }
 
     /// HEAD as a base; the empty tree before the first commit.
     pub fn base_of_head(&self) -> Result<Base, RepoError> {
-        match self.head()?.commit {
-            Some(commit) => self.base(commit.as_str()),
-            None => Ok(Base {
-                tree: self.empty_tree()?,
-                head: HeadAtBase::Unborn,
-            }),
+        if let Some(commit) = self.head()?.commit {
+            return self.base(commit.as_str());
         }
+        let tree = self.empty_tree()?;
+        Ok(Base {
+            start: Some(tree.clone()),
+            tree,
+            head: HeadAtBase::Unborn,
+        })
     }
 
     /// The newest of the last thousand commits that has exactly this tree.

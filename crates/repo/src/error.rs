@@ -13,6 +13,17 @@ pub enum RepoError {
     /// The repository has no work tree.
     #[error("{} is in a repository but in no work tree of it (bare, or its git folder); name a work tree", .0.display())]
     Bare(PathBuf),
+    /// The repository says that its files are somewhere else.
+    #[error(
+        "{}: the repository says that its files are in {} (core.worktree); \
+         if that is wrong: git config --unset core.worktree", .start.display(), .root.display()
+    )]
+    Elsewhere {
+        /// Where a work tree was looked for.
+        start: PathBuf,
+        /// Where the repository says it is.
+        root: PathBuf,
+    },
     /// Git itself could not be started.
     #[error("cannot run git: {0}; install git or put it on PATH")]
     NoGit(baton_process::SpawnError),

@@ -16,11 +16,14 @@ const LONGEST_OUTPUT: usize = 1 << 30;
 const LOCK_PAUSES_MS: [u64; 9] = [10, 20, 50, 100, 200, 400, 800, 1600, 3200];
 
 /// Settings that would run foreign programs, write to the repository, or change the output.
-const SETTINGS: [(&str, &str); 21] = [
+const SETTINGS: [(&str, &str); 23] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.untrackedCache", "false"),
     ("core.splitIndex", "false"),
+    // A file put back to its old size and time is looked into all the same.
+    ("core.checkStat", "default"),
+    ("core.trustctime", "true"),
     ("core.quotePath", "false"),
     ("core.pager", "cat"),
     ("core.editor", "false"),
@@ -42,7 +45,7 @@ const SETTINGS: [(&str, &str); 21] = [
 
 /// Variables that would point git at another repository, index or program.
 /// (A tool that runs inside a git hook inherits several of them.)
-const FOREIGN_VARIABLES: [&str; 22] = [
+const FOREIGN_VARIABLES: [&str; 26] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -65,10 +68,14 @@ const FOREIGN_VARIABLES: [&str; 22] = [
     "GIT_TRACE",
     "GIT_ATTR_SOURCE",
     "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_DEFAULT_HASH",
+    "GIT_INDEX_VERSION",
+    "GIT_IMPLICIT_WORK_TREE",
 ];
 
 /// What makes git speak plainly and never ask.
-const FIXED_VARIABLES: [(&str, &str); 7] = [
+const FIXED_VARIABLES: [(&str, &str); 9] = [
     ("LC_ALL", "C"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -76,6 +83,9 @@ const FIXED_VARIABLES: [(&str, &str); 7] = [
     ("GIT_SEQUENCE_EDITOR", "false"),
     ("GIT_PAGER", "cat"),
     ("GIT_NO_LAZY_FETCH", "1"),
+    // What stands in for a commit (`git replace`, grafts) is not what was committed.
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
 ];
 
 /// A git command about to run.

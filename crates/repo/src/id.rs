@@ -19,9 +19,35 @@ impl ObjectId {
         &self.0
     }
 
+    /// The name whose bytes these are.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |d: u8| char::from(DIGITS[usize::from(d)]);
+        let digits = bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]);
+        Self(digits.collect())
+    }
+
+    /// Its bytes.
+    pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
+        let digit = |d: u8| {
+            char::from(d)
+                .to_digit(16)
+                .and_then(|n| u8::try_from(n).ok())
+        };
+        let pairs = self.0.as_bytes().chunks_exact(2);
+        pairs
+            .map(|p| Some(digit(p[0])? << 4 | digit(p[1])?))
+            .collect()
+    }
+
     /// Whether it is the all-zero hash, git's word for "not there" or "not hashed yet".
     pub fn is_zero(&self) -> bool {
         self.0.bytes().all(|b| b == b'0')
+    }
+
+    /// None for the all-zero hash.
+    pub(crate) fn some(self) -> Option<Self> {
+        Some(self).filter(|id| !id.is_zero())
     }
 }
 

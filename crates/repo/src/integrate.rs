@@ -153,6 +153,8 @@ impl Repo {
     }
 
     /// The rebase, cherry-pick or merge that a crash left half done here.
+    ///
+    /// (A bisection is none: nothing of it is in the files.)
     pub fn operation_in_progress(&self) -> Option<&'static str> {
         let traces = [
             ("rebase-merge", "rebase"),

@@ -8,10 +8,12 @@
 //! What this crate does *not* do: it never deletes a lock file, never forces a branch, and never
 //! removes a worktree that holds work nobody else has.
 
+mod as_is;
 mod base;
 mod changes;
 mod clone;
 mod commit;
+mod compare;
 mod diff;
 mod error;
 mod footprint;
@@ -20,12 +22,16 @@ mod globs;
 mod id;
 mod index;
 mod integrate;
+mod look;
 mod materialise;
+mod objects;
+mod pairs;
 mod path;
 mod raw;
 mod repo;
 mod restore;
 mod scratch;
+mod states;
 mod status;
 mod worktree;
 mod worktree_list;
@@ -33,6 +39,7 @@ mod worktree_list;
 pub use base::{Base, HeadAtBase, Recorded};
 pub use changes::ChangeSet;
 pub use commit::{CommitMessage, Identity};
+pub use compare::Depth;
 pub use diff::LineCount;
 pub use error::RepoError;
 pub use globs::{GlobError, Globs};

@@ -192,11 +192,13 @@ impl Repo {
     /// An empty repository that reads its objects elsewhere.
     fn make(&self, folder: &Path, objects: &[PathBuf], shallow: &Path) -> Result<(), RepoError> {
         fs::create_dir_all(folder).map_err(RepoError::io(folder.display().to_string()))?;
-        self.there(
-            folder,
-            ["init", "--quiet", "--template=", "--initial-branch=main"],
-        )
-        .ok()?;
+        let hash = match self.empty_tree()?.as_str().len() {
+            64 => "--object-format=sha256",
+            _ => "--object-format=sha1",
+        };
+        self.there(folder, ["init", "--quiet", "--template=", hash])
+            .args(["--initial-branch=main"])
+            .ok()?;
         let info = folder.join(".git/objects/info");
         fs::create_dir_all(&info).map_err(RepoError::io(info.display().to_string()))?;
         let mut alternates = Vec::new();

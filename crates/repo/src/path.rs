@@ -37,6 +37,11 @@ impl GitPath {
         Self(name)
     }
 
+    /// The name without its folders.
+    pub(crate) fn last_segment(&self) -> &[u8] {
+        self.0.rsplit(|b| *b == b'/').next().unwrap_or_default()
+    }
+
     /// Whether the name is `folder` or lies below it.
     pub fn is_within(&self, folder: &str) -> bool {
         self.0

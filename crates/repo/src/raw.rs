@@ -5,7 +5,7 @@ use crate::id::ObjectId;
 use crate::path::GitPath;
 
 /// The kind of a file, as git stores it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Not there.
     Absent,
@@ -27,14 +27,18 @@ impl Mode {
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Some(match u32::from_str_radix(text, 8).ok()? {
+        u32::from_str_radix(text, 8).ok().map(Self::parse_number)
+    }
+
+    pub(crate) const fn parse_number(number: u32) -> Self {
+        match number {
             0 => Self::Absent,
             0o100_644 | 0o100_664 => Self::File,
             0o100_755 => Self::Executable,
             0o120_000 => Self::Symlink,
             0o160_000 => Self::Submodule,
             other => Self::Other(other),
-        })
+        }
     }
 }
 
@@ -68,7 +72,8 @@ pub struct Change {
     pub from: Option<GitPath>,
     /// What it was.
     pub old_mode: Mode,
-    /// What it is.
+    /// What it is. (A file that is not tracked may also be a program or a link, unless its content
+    /// was named.)
     pub new_mode: Mode,
     /// The content it had.
     pub old_id: Option<ObjectId>,

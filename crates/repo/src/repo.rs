@@ -9,6 +9,7 @@ use baton_process::Cancel;
 use crate::error::RepoError;
 use crate::git::{Git, Said};
 use crate::id::ObjectId;
+use crate::objects::{self, Algorithm};
 use crate::path::GitPath;
 use crate::raw::Change;
 use crate::scratch::{Scratch, alternate};
@@ -81,7 +82,14 @@ impl Repo {
                 lines.next().unwrap_or_default().to_vec(),
             ))
         };
-        let (root, git_dir, common_dir) = (next(), next(), next());
+        let (root, git_dir, common_dir): (PathBuf, _, _) = (next(), next(), next());
+        let is_inside = |start: &Path| start.starts_with(&root);
+        if start.canonicalize().is_ok_and(|s| !is_inside(&s)) && !is_inside(start) {
+            return Err(RepoError::Elsewhere {
+                start: start.to_owned(),
+                root,
+            });
+        }
         let mut id = || ObjectId::new(next().to_str()?);
         Ok(Self {
             found_at: id().zip(id()),
@@ -159,6 +167,10 @@ impl Repo {
 
     /// The tree with nothing in it, in this repository's hash.
     pub fn empty_tree(&self) -> Result<ObjectId, RepoError> {
+        let here = self.found_at.as_ref();
+        if let Some(empty) = here.and_then(|(_, t)| objects::tree(Algorithm::of(t), &[])) {
+            return Ok(empty);
+        }
         let said = self.git(["hash-object", "-t", "tree", "/dev/null"]).ok()?;
         parse_id(&said)
     }
@@ -325,14 +337,25 @@ impl Repo {
     /// user's own config (git-lfs, say) stay, unless the repository redefines them.
     pub(crate) fn guards(&self) -> &[(String, String)] {
         self.guards.get_or_init(|| {
-            if self.sets_no_programs() {
-                return Vec::new();
+            let mut guards = Vec::new();
+            if self.tells_case_apart() {
+                // Else a file could hide behind one whose name differs in case only.
+                guards.push(("core.ignorecase".to_owned(), "false".to_owned()));
             }
-            let said = Git::new(&self.root, ["config", "--show-scope", "--name-only", "-z"])
-                .args(["--get-regexp", PROGRAMS])
-                .said();
-            said.map(|s| guards_for(&s.stdout)).unwrap_or_default()
+            if !self.sets_no_programs() {
+                let config = ["config", "--show-scope", "--name-only", "-z"];
+                let said = Git::new(&self.root, config)
+                    .args(["--get-regexp", PROGRAMS])
+                    .said();
+                guards.extend(said.map(|s| guards_for(&s.stdout)).unwrap_or_default());
+            }
+            guards
         })
+    }
+
+    /// Whether names that differ in case only are two files here, as git tries it out.
+    fn tells_case_apart(&self) -> bool {
+        self.common_dir.join("config").exists() && !self.common_dir.join("CoNfIg").exists()
     }
 
     /// Whether the repository's own config plainly has nothing to switch off, so that git need not
@@ -368,18 +391,24 @@ fn guards_for(listed: &[u8]) -> Vec<(String, String)> {
     let fields: Vec<&[u8]> = listed.split(|b| *b == 0).collect();
     let pairs = fields.chunks_exact(2);
     let local = pairs.filter(|p| matches!(p[0], b"local" | b"worktree"));
-    local
-        .map(|pair| {
-            let name = String::from_utf8_lossy(pair[1]).into_owned();
-            // A merge driver that fails leaves the file in conflict, which is the safe answer.
-            let value = if name.ends_with(".driver") {
-                "false"
-            } else {
-                ""
-            };
-            (name, value.to_owned())
-        })
-        .collect()
+    let mut guards = Vec::new();
+    for pair in local {
+        let name = String::from_utf8_lossy(pair[1]).into_owned();
+        if let Some((filter, _)) = name.rsplit_once('.')
+            && filter.starts_with("filter.")
+        {
+            // A filter that must run and may not would be an error.
+            guards.push((format!("{filter}.required"), "false".to_owned()));
+        }
+        // A merge driver that fails leaves the file in conflict, which is the safe answer.
+        let value = if name.ends_with(".driver") {
+            "false"
+        } else {
+            ""
+        };
+        guards.push((name, value.to_owned()));
+    }
+    guards
 }
 
 /// The object id a command printed.

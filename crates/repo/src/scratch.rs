@@ -226,7 +226,7 @@ impl Repo {
             }
         };
         // An embedded repository without a commit cannot be added; all else still is.
-        let mut add = private(self.git(["add", "--all", "--ignore-errors"]));
+        let mut add = private(self.git(["add", "--all", "--sparse", "--ignore-errors"]));
         if first {
             // Git writes what it calls big into one pack: one file instead of thousands. Later
             // snapshots add few objects, and many packs would slow down every look.

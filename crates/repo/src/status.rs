@@ -3,7 +3,7 @@
 use crate::error::RepoError;
 use crate::id::ObjectId;
 use crate::path::GitPath;
-use crate::raw::{Change, ChangeKind, Mode};
+use crate::raw::Mode;
 
 /// What a submodule's own work tree looks like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,39 +29,34 @@ pub struct Entry {
     pub unstaged: bool,
     /// Whether git does not track it.
     pub untracked: bool,
+    /// Whether it is a folder, which git does not look into: a repository of its own.
+    pub is_folder: bool,
     /// Whether it is in conflict.
     pub unmerged: bool,
     /// The state of its work tree, when it is a submodule.
     pub submodule: Option<SubmoduleState>,
-    /// What it is in HEAD and in the work tree, and its content in HEAD.
-    pub(crate) modes: (Mode, Mode),
-    pub(crate) old_id: Option<ObjectId>,
+    /// What it is in HEAD, in the index and on disk.
+    pub(crate) sides: Sides,
 }
 
-impl Entry {
-    /// The same as one change from HEAD to the work tree, content not hashed. None: an untracked
-    /// entry, whose kind only the disk knows, or one that index and work tree cancel out.
-    pub(crate) fn as_change(&self) -> Option<Change> {
-        let (old_mode, new_mode) = self.modes;
-        let kind = match (old_mode, new_mode, &self.from) {
-            _ if self.untracked => return None,
-            (Mode::Absent, Mode::Absent, _) => return None,
-            (_, Mode::Absent, _) => ChangeKind::Deleted,
-            (_, _, Some(_)) => ChangeKind::Renamed,
-            (Mode::Absent, ..) => ChangeKind::Added,
-            (old, new, _) if old.is_file() != new.is_file() => ChangeKind::TypeChanged,
-            _ => ChangeKind::Modified,
-        };
-        Some(Change {
-            kind,
-            path: self.path.clone(),
-            from: self.from.clone(),
-            old_mode,
-            new_mode,
-            old_id: self.old_id.clone(),
-            new_id: None,
-        })
-    }
+/// A tracked name at three points. What is on disk has no id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sides {
+    pub(crate) head_mode: Mode,
+    pub(crate) head_id: Option<ObjectId>,
+    pub(crate) index_mode: Mode,
+    pub(crate) index_id: Option<ObjectId>,
+    pub(crate) disk_mode: Mode,
+}
+
+impl Sides {
+    const NONE: Self = Self {
+        head_mode: Mode::Absent,
+        head_id: None,
+        index_mode: Mode::Absent,
+        index_id: None,
+        disk_mode: Mode::Absent,
+    };
 }
 
 /// Reads every record. `#` headers and kinds of a newer git are skipped, as its manual asks.
@@ -106,10 +101,22 @@ fn tracked(record: &[u8], n: usize, from: Option<&[u8]>) -> Option<Entry> {
         return None;
     }
     let unmerged = n == 10;
-    let (work_tree, old_id) = if unmerged {
-        (6, None)
+    let mode = |i: usize| Mode::parse(text(i)?);
+    let id = |i: usize| Some(ObjectId::new(text(i)?)?.some());
+    // A conflict has three versions in the index, and none of them is the one that counts.
+    let sides = if unmerged {
+        Sides {
+            disk_mode: mode(6)?,
+            ..Sides::NONE
+        }
     } else {
-        (5, ObjectId::new(text(6)?))
+        Sides {
+            head_mode: mode(3)?,
+            head_id: id(6)?,
+            index_mode: mode(4)?,
+            index_id: id(7)?,
+            disk_mode: mode(5)?,
+        }
     };
     Some(Entry {
         path: GitPath::new(path),
@@ -117,27 +124,28 @@ fn tracked(record: &[u8], n: usize, from: Option<&[u8]>) -> Option<Entry> {
         staged: *x != b'.',
         unstaged: *y != b'.',
         untracked: false,
+        is_folder: false,
         unmerged,
         submodule: submodule(fields.get(2)?),
-        modes: (Mode::parse(text(3)?)?, Mode::parse(text(work_tree)?)?),
-        old_id: old_id.filter(|id| !id.is_zero()),
+        sides,
     })
 }
 
 fn untracked(record: &[u8]) -> Option<Entry> {
     // A folder with its own repository ends in a slash; its name does not.
     let name = record.strip_prefix(b"? ")?;
-    let name = name.strip_suffix(b"/").unwrap_or(name);
+    let folder = name.strip_suffix(b"/");
+    let name = folder.unwrap_or(name);
     (!name.is_empty()).then(|| Entry {
         path: GitPath::new(name),
         from: None,
         staged: false,
         unstaged: false,
         untracked: true,
+        is_folder: folder.is_some(),
         unmerged: false,
         submodule: None,
-        modes: (Mode::Absent, Mode::Absent),
-        old_id: None,
+        sides: Sides::NONE,
     })
 }
 

@@ -43,8 +43,56 @@ pub(crate) fn base(source: BaseSource, facts: &ChangeSet) -> Check {
     }
 }
 
+/// Something git was asked to do here and has not finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    /// The file in the git folder that shows it.
+    pub(crate) trace: &'static str,
+    verb: &'static str,
+    /// How it is ended.
+    end: &'static str,
+    /// Whether HEAD stands somewhere else until it is finished.
+    moves_head: bool,
+}
+
+/// What may be unfinished. The first that is there counts.
+pub(crate) const UNFINISHED: [Unfinished; 7] = [
+    unfinished("rebase-merge", "rebase", "--continue or --abort", true),
+    unfinished("rebase-apply/applying", "am", "--continue or --abort", true),
+    unfinished("rebase-apply", "rebase", "--continue or --abort", true),
+    unfinished("BISECT_LOG", "bisect", "reset", true),
+    unfinished("MERGE_HEAD", "merge", "--continue or --abort", false),
+    unfinished(
+        "CHERRY_PICK_HEAD",
+        "cherry-pick",
+        "--continue or --abort",
+        false,
+    ),
+    unfinished("REVERT_HEAD", "revert", "--continue or --abort", false),
+];
+
+impl Unfinished {
+    pub(crate) const fn moves_head(self) -> bool {
+        self.moves_head
+    }
+}
+
+const fn unfinished(
+    trace: &'static str,
+    verb: &'static str,
+    end: &'static str,
+    moves_head: bool,
+) -> Unfinished {
+    Unfinished {
+        trace,
+        verb,
+        end,
+        moves_head,
+    }
+}
+
 /// `state`: where the changes sit. A dirty tree is not "already merged", a clean one not "unchanged".
-pub(crate) fn state(facts: &ChangeSet) -> Check {
+pub(crate) fn state(facts: &ChangeSet, unfinished: Option<Unfinished>) -> Check {
     let unmerged: Vec<_> = facts
         .status
         .iter()
@@ -70,7 +118,18 @@ pub(crate) fn state(facts: &ChangeSet) -> Check {
     } else {
         format!("changed files: {}", parts.join(", "))
     };
-    pass("state", detail)
+    let Some(Unfinished { verb, end, .. }) = unfinished else {
+        return pass("state", detail);
+    };
+    let what = format!("in the middle of a {verb} (git {verb} {end})");
+    if unfinished.is_some_and(Unfinished::moves_head) {
+        unknown(
+            "state",
+            format!("{what}, while HEAD is not what the branch holds; {detail}"),
+        )
+    } else {
+        warning("state", format!("{what}; {detail}"))
+    }
 }
 
 /// `names`: every changed name can be written down.

@@ -1,9 +1,9 @@
 //! Claimed files against changed files.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use baton_protocol::{Changes, Check, FileNote};
-use baton_repo::{Change, ChangeKind, ChangeSet, GitPath};
+use baton_repo::{ChangeKind, ChangeSet, GitPath};
 
 use super::{count, fail, list, pass, unknown};
 
@@ -15,46 +15,64 @@ pub(crate) struct Compared {
     pub(crate) missing: Vec<String>,
 }
 
-/// Compares; `touched` is every changed name, `renames` the pairs that are one change.
+/// Compares the claims with every changed name. One name of a rename is enough: the other is the
+/// same change.
 pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
     let touched = facts.touched();
-    let by_name: HashMap<&[u8], &GitPath> = touched.iter().map(|p| (p.as_bytes(), *p)).collect();
-    let mut matched: BTreeSet<&GitPath> = BTreeSet::new();
+    let place = |name: &[u8]| touched.binary_search_by(|p| p.as_bytes().cmp(name)).ok();
+    let mut matched = vec![false; touched.len()];
+    // Reports mostly list files in git's order.
+    let mut next = 0;
     let mut missing = BTreeSet::new();
     for claim in claims {
         let name = claim.path.strip_prefix("./").unwrap_or(&claim.path);
-        if let Some(hit) = by_name.get(name.as_bytes()) {
-            matched.insert(hit);
+        let is_next = touched
+            .get(next)
+            .is_some_and(|p| p.as_bytes() == name.as_bytes());
+        let hit = if is_next {
+            Some(next)
+        } else {
+            place(name.as_bytes())
+        };
+        if let Some(hit) = hit {
+            matched[hit] = true;
+            next = hit + 1;
             continue;
         }
-        let hits = touched.iter().filter(|p| is_meant(name, p));
         let mut any = false;
-        matched.extend(hits.inspect(|_| any = true));
+        for (i, _) in touched
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| is_meant(name, p))
+        {
+            matched[i] = true;
+            any = true;
+        }
         if !any {
             missing.insert(claim.path.clone());
         }
     }
-    // One name of a rename is enough: the other is the same change.
-    let renames = facts
-        .net
-        .iter()
-        .chain(&facts.committed)
-        .filter(|c| c.kind == ChangeKind::Renamed);
-    for names in renames
-        .map(Change::touched)
-        .map(Iterator::collect::<Vec<_>>)
-    {
-        if names.iter().any(|n| matched.contains(n)) {
-            matched.extend(names);
+    let changes = facts.net.iter().chain(&facts.committed);
+    for change in changes.filter(|c| c.kind == ChangeKind::Renamed) {
+        let both: Vec<usize> = change
+            .touched()
+            .filter_map(|n| place(n.as_bytes()))
+            .collect();
+        if both.iter().any(|i| matched[*i]) {
+            for i in both {
+                matched[i] = true;
+            }
         }
     }
+    let those = |wanted: bool| {
+        let all = touched.iter().zip(&matched);
+        all.filter(|(_, is)| **is == wanted)
+            .map(|(path, _)| path.to_string())
+            .collect()
+    };
     Compared {
-        unclaimed: touched
-            .iter()
-            .filter(|p| !matched.contains(*p))
-            .map(ToString::to_string)
-            .collect(),
-        matched: matched.into_iter().map(ToString::to_string).collect(),
+        unclaimed: those(false),
+        matched: those(true),
         missing: missing.into_iter().collect(),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use crate::support::{self, TestRepo, names};
-use baton_repo::{ChangeKind, GitPath, Mode, Repo, RepoError};
+use baton_repo::{ChangeKind, Depth, GitPath, Mode, Repo, RepoError};
 
 #[test]
 fn h05_a_commit_on_a_clean_tree_is_a_change_against_the_recorded_base() {
@@ -75,7 +75,7 @@ fn h08_before_the_first_commit_everything_counts_against_the_empty_tree() {
     t.write("a.txt", "2\n");
     let repo = t.open();
     let base = repo.base_of_head().unwrap();
-    let changes = repo.changes_since(base, true).unwrap();
+    let changes = repo.changes_since(base, Depth::Tree).unwrap();
     assert_eq!(names(changes.touched()), ["a.txt"]);
     assert_eq!(names(changes.staged_paths()), ["a.txt"]);
     assert_eq!(names(changes.unstaged_paths()), ["a.txt"]);
@@ -367,14 +367,14 @@ fn an_embedded_repository_is_seen_and_does_not_break_the_rest() {
     );
     t.write("a", "2\n");
     let changes = t.open().changes("HEAD").unwrap();
-    assert_eq!(names(changes.touched()), ["a", "full"]);
+    assert_eq!(names(changes.touched()), ["a", "empty", "full"]);
     let full = changes
         .net
         .iter()
         .find(|c| c.path == GitPath::from("full"))
         .unwrap();
     assert_eq!(full.new_mode, Mode::Submodule);
-    assert_eq!(names(changes.untracked_paths()), ["full"]);
+    assert_eq!(names(changes.untracked_paths()), ["empty", "full"]);
 }
 
 #[test]

@@ -4,4 +4,6 @@ mod acts;
 mod changes;
 mod clones;
 #[cfg(test)]
+mod depths;
+#[cfg(test)]
 mod support;

@@ -1,0 +1,66 @@
+//! Git's status, seen through a private copy of the index.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::RepoError;
+use crate::id::ObjectId;
+use crate::repo::Repo;
+use crate::status::{self, Entry};
+
+/// One look at the work tree.
+pub(crate) struct Look {
+    pub(crate) status: Vec<Entry>,
+    /// The commit that is checked out; none before the first one.
+    pub(crate) head: Option<ObjectId>,
+    pub(crate) index: PathBuf,
+    /// Removed with the index when this goes.
+    _dir: TempDir,
+}
+
+const STATUS_FORMAT: [&str; 4] = [
+    "--porcelain=v2",
+    "-z",
+    "--untracked-files=all",
+    "--ignore-submodules=none",
+];
+
+impl Repo {
+    /// Changed paths of the work tree against HEAD, without Baton's own folder.
+    pub fn dirty(&self) -> Result<Vec<Entry>, RepoError> {
+        let status = self.git(["status", "--find-renames"]);
+        let said = status.args(STATUS_FORMAT).ok()?;
+        let mut entries = status::parse(&said.stdout)?;
+        entries.retain(|e| !e.path.is_within(".orchestrator"));
+        Ok(entries)
+    }
+
+    /// The status through a private copy of the index, which may then be refreshed at will.
+    pub(crate) fn look(&self) -> Result<Look, RepoError> {
+        let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
+        let index = dir.path().join("index");
+        self.copy_index(&self.git_dir().join("index"), &index)?;
+        let (status, head) = self.status_of(&index)?;
+        Ok(Look {
+            status,
+            head,
+            index,
+            _dir: dir,
+        })
+    }
+
+    /// The status through an index, and the commit that is checked out. Renames are not paired:
+    /// each name stands for itself.
+    pub(crate) fn status_of(
+        &self,
+        index: &Path,
+    ) -> Result<(Vec<Entry>, Option<ObjectId>), RepoError> {
+        let said = self
+            .git(["status", "--branch", "--no-ahead-behind", "--no-renames"])
+            .args(STATUS_FORMAT)
+            .env("GIT_INDEX_FILE", index)
+            .ok()?;
+        Ok((status::parse(&said.stdout)?, status::head(&said.stdout)))
+    }
+}
