@@ -72,6 +72,38 @@ pub(crate) fn pointer(text: &str) -> Option<String> {
     (short && POINTERS.iter().any(|p| lower.starts_with(p))).then(|| text.to_owned())
 }
 
+/// What a text that only points elsewhere speaks of, and how.
+const THINGS: [&str; 9] = [
+    "report", "hand-off", "handoff", "summary", "findings", "details", "results", "output",
+    "answer",
+];
+const PLACES: [&str; 14] = [
+    "written to",
+    "saved to",
+    "saved in",
+    "saved as",
+    "saved the",
+    "stored in",
+    " is in ",
+    " is at ",
+    "see ",
+    "in the file",
+    "attached",
+    "posted",
+    "located at",
+    "available at",
+];
+
+/// A short text without any report in it that says where one is. (Not for an outcome, which may
+/// well speak of results that are in a file.)
+pub(crate) fn points_elsewhere(text: &str) -> Option<String> {
+    let lower = text.trim().to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|w| lower.contains(w));
+    let short = text.chars().count() <= SHORT;
+    let points = says(&PLACES) && (says(&THINGS) || lower.split_whitespace().count() <= 4);
+    pointer(text).or_else(|| (short && points).then(|| text.trim().to_owned()))
+}
+
 /// What is wrong with an outcome: empty, a pointer, or only the opening sentence.
 pub(crate) fn fault(outcome: &str) -> Option<String> {
     let text = outcome.trim();
@@ -96,7 +128,7 @@ pub(crate) fn fault(outcome: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fault, pointer};
+    use super::{fault, pointer, points_elsewhere};
 
     #[test]
     fn h16_a_pointer_is_no_report() {
@@ -109,6 +141,21 @@ mod tests {
             assert!(pointer(text).is_some(), "{text}");
             assert!(fault(text).is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn h16_where_a_report_is_said_to_be_is_no_report() {
+        for text in [
+            "The report was written to /tmp/report.md",
+            "Report: see docs/report.md",
+            "written to handoff.json",
+            "I've saved the full hand-off in handoff.json.",
+            "My findings are attached.",
+        ] {
+            assert!(points_elsewhere(text).is_some(), "{text}");
+        }
+        assert!(points_elsewhere("I'll start by looking at the parser.").is_none());
+        assert!(fault("The results are in build/out.json now, as the task asks.").is_none());
     }
 
     #[test]

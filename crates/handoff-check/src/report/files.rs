@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use baton_protocol::FileNote;
 
-use super::spans;
+use super::{listing, spans, synonyms};
 use crate::checks::claims;
 
 /// The entries of a list: bullets, table rows or plain lines, without their marks.
@@ -57,10 +57,15 @@ pub(crate) fn is_none(item: &str) -> bool {
     }
     let lower = item.to_lowercase();
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    if synonyms::NOTHING.contains(&bare) {
+        return true;
+    }
     matches!(
         bare,
         "" | "none" | "n/a" | "nothing" | "no files" | "no" | "nil" | "none changed"
     ) || bare.starts_with("none ")
+        || bare.starts_with("n/a ")
+        || bare.starts_with("0 files ")
         || bare.starts_with("no files ")
         || bare.starts_with("no changes")
         || bare.starts_with("no file was")
@@ -69,6 +74,7 @@ pub(crate) fn is_none(item: &str) -> bool {
 
 /// The files an author lists. Both names of `old -> new` count.
 pub(crate) fn parse(text: &str) -> Vec<FileNote> {
+    let text = &listing::plain(text);
     let indent = |l: &&str| l.len() - l.trim_start().len();
     let bullets = text
         .lines()
@@ -206,9 +212,10 @@ fn needs_quotes(name: &str) -> bool {
 }
 
 fn without_verb(item: &str) -> &str {
-    const VERBS: [&str; 16] = [
+    const VERBS: [&str; 25] = [
         "created", "added", "add", "new", "modified", "updated", "changed", "edited", "deleted",
-        "removed", "renamed", "new file", "a", "m", "d", "r",
+        "removed", "renamed", "new file", "a", "m", "d", "r", "c", "t", "u", "mm", "am", "rm",
+        "ad", "??", "uu",
     ];
     let cut = item.find([' ', ':', '\t']).unwrap_or(item.len());
     let (first, rest) = item.split_at(cut);
@@ -242,7 +249,26 @@ mod tests {
 
     #[test]
     fn lists_as_models_write_them() {
-        let cases: [(&str, &[&str]); 20] = [
+        let cases: [(&str, &[&str]); 27] = [
+            (
+                "| Status | File |\n|---|---|\n| M | src/a.rs |",
+                &["src/a.rs"],
+            ),
+            (
+                "```\n M src/a.rs\n?? src/b.rs\nR  c.rs -> d.rs\n```",
+                &["src/a.rs", "src/b.rs", "c.rs", "d.rs"],
+            ),
+            (
+                " src/a.rs | 2 +-\n 1 file changed, 1 insertion(+)",
+                &["src/a.rs"],
+            ),
+            (
+                "```\nsrc/\n├── a.rs\n└── b.rs\n```",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            ("N/A — read-only task", &[]),
+            ("Keine", &[]),
+            ("0 files changed", &[]),
             (
                 "- `src/a.rs`: fixed the bound\n- `tests/b.rs` (new)",
                 &["src/a.rs", "tests/b.rs"],

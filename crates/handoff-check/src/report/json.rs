@@ -10,6 +10,8 @@ use super::NoReport;
 pub(crate) struct Found {
     /// Each outermost object with the line it starts on.
     pub(crate) objects: Vec<(usize, Value)>,
+    /// Whether the text is one object and nothing else.
+    pub(crate) is_whole: bool,
     /// The lines of objects in which one key stands twice, and the key.
     pub(crate) doubled: Vec<(usize, String)>,
     /// The first thing that begins like a report and is not JSON.
@@ -50,6 +52,7 @@ pub(crate) fn objects(text: &str) -> Found {
                         .doubled
                         .push((line, format!("the key `{key}` stands twice")));
                 }
+                found.is_whole = start == 0 && at == text.len();
                 found.objects.push((line, value));
             }
             Some(Err(error)) => {

@@ -4,7 +4,8 @@
 use baton_protocol::{Handoff, HandoffStatus, Risk, RiskSeverity, TaskId};
 
 use super::shape::Issue;
-use super::{Form, NoReport, blank, envelope, files, verification};
+use super::status::{begins, stated};
+use super::{Form, NoReport, blank, envelope, files, plain, synonyms, verification};
 
 /// The text under each heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +17,9 @@ pub(crate) struct Sections {
     follow_up: String,
 }
 
+/// A part of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Outcome,
     Files,
     Verification,
@@ -52,10 +54,24 @@ struct Heading<'a> {
     rest: &'a str,
 }
 
-/// Reads a report; a missing heading is named.
+/// Reads a report; a missing heading is named. Where the usual headings do not make one, others
+/// that mean the same are looked for, and it may be a quotation.
 pub(crate) fn parse(text: &str) -> Result<Sections, NoReport> {
+    let first = parse_as(text, &heading);
+    if !matches!(first, Err(NoReport::NotFound | NoReport::Invalid { .. })) {
+        return first;
+    }
+    let other = parse_as(text, &other_heading);
+    let quoted = || parse_as(&plain::unquoted(text)?, &heading).ok();
+    other.ok().or_else(quoted).map_or(first, Ok)
+}
+
+/// How a line is read: the part it begins, and what stands after the heading.
+type Grammar<'g> = &'g dyn Fn(&str) -> Option<(Part, &str)>;
+
+fn parse_as(text: &str, heading: Grammar<'_>) -> Result<Sections, NoReport> {
     let lines: Vec<&str> = text.lines().collect();
-    let headings = headings(&lines);
+    let headings = headings(&lines, heading);
     let has = |part| headings.iter().any(|h| h.part == part);
     let parts = [
         Part::Outcome,
@@ -109,13 +125,21 @@ pub(crate) fn parse(text: &str) -> Result<Sections, NoReport> {
         let end = headings.get(i + 1).map_or(lines.len(), |next| next.line);
         let body: Vec<&str> = lines[heading.line + 1..end]
             .iter()
-            .map(|l| unguarded(l))
+            .enumerate()
+            .filter(|(i, l)| *i > 0 || !is_underline(l))
+            .map(|(_, l)| unguarded(l))
             .collect();
         let body = body.join("\n");
         let text = format!("{}\n{body}", heading.rest).trim().to_owned();
         *sections.part(heading.part) = text;
     }
     Ok(sections)
+}
+
+/// The line under a heading that makes it one.
+fn is_underline(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3 && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'))
 }
 
 /// Whether a line reads as one of the report's headings.
@@ -155,7 +179,7 @@ pub(crate) fn leaves_a_fence_open(lines: &[&str]) -> bool {
 }
 
 /// Every heading outside of fences.
-fn headings<'a>(lines: &[&'a str]) -> Vec<Heading<'a>> {
+fn headings<'a>(lines: &[&'a str], heading: Grammar<'_>) -> Vec<Heading<'a>> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
     for (line, text) in lines.iter().enumerate() {
@@ -186,19 +210,59 @@ fn headings<'a>(lines: &[&'a str]) -> Vec<Heading<'a>> {
     found
 }
 
+/// A line without the marks and the number of a heading, and whether it had marks.
+fn unmarked(line: &str) -> (&str, bool) {
+    let line = line.trim();
+    if let Some(inner) = html(line) {
+        return (inner, true);
+    }
+    let text = line.trim_start_matches('#').trim_start();
+    let text = if line.starts_with('#') {
+        text.trim_end_matches('#').trim_end()
+    } else {
+        text
+    };
+    // An emoji before a heading is decoration.
+    let decoration = |c: char| !c.is_ascii() && !c.is_alphanumeric();
+    let text = text.trim_start_matches(decoration).trim_start();
+    let text = unnumbered(text.trim_start_matches(['*', '_']));
+    let text = text.trim_start_matches(['*', '_']);
+    (text, line.starts_with(['#', '*', '_']))
+}
+
+/// `<h2>Summary</h2>`
+fn html(line: &str) -> Option<&str> {
+    let level = line
+        .strip_prefix("<h")?
+        .strip_prefix(|c: char| c.is_ascii_digit())?;
+    let (_, inner) = level.split_once('>')?;
+    let (inner, _) = inner.split_once("</h")?;
+    Some(inner.trim())
+}
+
+/// `1. Summary`, `2) …`, `IV. …`, `B) …`, `(c) …`
+fn unnumbered(text: &str) -> &str {
+    let inner = text.strip_prefix('(').unwrap_or(text);
+    let digits = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+    if digits.len() < inner.len() {
+        return digits.trim_start_matches(['.', ')']).trim_start();
+    }
+    let Some(end) = inner.find(['.', ')']).filter(|end| *end > 0) else {
+        return text;
+    };
+    let number = &inner[..end];
+    let roman = number.bytes().all(|b| b"IVXivx".contains(&b));
+    let letter = number.len() == 1 && number.bytes().all(|b| b.is_ascii_alphabetic());
+    if roman || letter {
+        inner[end + 1..].trim_start()
+    } else {
+        text
+    }
+}
+
 /// `## Summary`, `**Summary**`, `**Summary:** text`, `Summary: text`, `1. Summary`, `Summary`.
 fn heading(line: &str) -> Option<(Part, &str)> {
-    let text = line.trim().trim_start_matches('#').trim_start();
-    // An emoji before a heading is decoration.
-    let text = text
-        .trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric())
-        .trim_start();
-    let text = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let text = text
-        .trim_start_matches(['.', ')'])
-        .trim_start()
-        .trim_start_matches(['*', '_']);
-    let marked = line.trim_start().starts_with(['#', '*', '_']);
+    let (text, marked) = unmarked(line);
     let lower = text.to_ascii_lowercase();
     // The longest name that fits: `files changed` before `files`.
     let (name, part) = HEADINGS
@@ -220,6 +284,18 @@ fn heading(line: &str) -> Option<(Part, &str)> {
         colon && (marked || capital)
     };
     is_heading.then_some((*part, rest))
+}
+
+/// A marked heading in other words, or in another language.
+fn other_heading(line: &str) -> Option<(Part, &str)> {
+    if let Some(found) = heading(line) {
+        return Some(found);
+    }
+    let (text, marked) = unmarked(line);
+    let (name, rest) = text.split_once([':', '：']).unwrap_or((text, ""));
+    let name = name.trim_matches(['*', '_', ' ']);
+    let part = synonyms::part(name).filter(|_| marked)?;
+    Some((part, rest.trim_start_matches(['*', '_', ' '])))
 }
 
 impl Sections {
@@ -256,43 +332,6 @@ impl Sections {
             follow_up,
             ..blank(task.clone())
         }
-    }
-}
-
-/// The status a report states in a line of its own before its outcome, and the outcome.
-fn stated(outcome: &str) -> (Option<HandoffStatus>, String) {
-    let (first, rest) = outcome.split_once('\n').unwrap_or((outcome, ""));
-    let status = match first.trim().strip_prefix("Status: ") {
-        Some("completed") => HandoffStatus::Completed,
-        Some("blocked") => HandoffStatus::Blocked,
-        Some("failed") => HandoffStatus::Failed,
-        Some("in-progress") => HandoffStatus::Interrupted,
-        _ => return (None, outcome.to_owned()),
-    };
-    (Some(status), rest.trim().to_owned())
-}
-
-/// Whether an outcome begins with a word that would be read as a status.
-pub(crate) fn says_status(outcome: &str) -> bool {
-    let first = outcome.trim_start();
-    begins(first) != HandoffStatus::Completed || first.starts_with("Status: ")
-}
-
-/// The status an outcome begins with.
-fn begins(outcome: &str) -> HandoffStatus {
-    let begins = outcome
-        .trim_start_matches(['*', '_', '#', ' '])
-        .to_lowercase();
-    let begins = begins.strip_prefix("status: ").unwrap_or(&begins);
-    let starts = |words: &[&str]| words.iter().any(|w| begins.starts_with(w));
-    if starts(&["blocked"]) {
-        HandoffStatus::Blocked
-    } else if starts(&["failed", "not completed", "incomplete", "partial"]) {
-        HandoffStatus::Failed
-    } else if starts(&["in progress", "in-progress"]) {
-        HandoffStatus::Interrupted
-    } else {
-        HandoffStatus::Completed
     }
 }
 

@@ -5,10 +5,14 @@ pub(crate) mod envelope;
 mod files;
 mod handoff_shape;
 mod json;
+mod listing;
 mod markdown;
+pub(crate) mod plain;
 mod render;
 mod shape;
 mod spans;
+mod status;
+mod synonyms;
 #[cfg(test)]
 mod tests;
 mod verification;
@@ -118,6 +122,29 @@ pub(crate) fn find(text: &str, task: &TaskId) -> Result<Report, NoReport> {
     if text.is_empty() {
         return Err(NoReport::Empty);
     }
+    let found = find_in(text, task);
+    // What a model only thought of reporting is no report, and no second one.
+    match (&found, plain::without_thoughts(text)) {
+        (Err(_), Some(answer)) => find_in(&answer, task)
+            .map(|report| Report {
+                alone: false,
+                ..report
+            })
+            .or(found),
+        _ => found,
+    }
+}
+
+fn find_in(text: &str, task: &TaskId) -> Result<Report, NoReport> {
+    // A report that was put into a text of JSON, quotes and all.
+    if text.starts_with('"')
+        && let Ok(inner) = serde_json::from_str::<String>(text)
+    {
+        return find_in(inner.trim(), task).map(|report| Report {
+            alone: false,
+            ..report
+        });
+    }
     if let Some(report) = from_json(text, task, 0)? {
         return Ok(report);
     }
@@ -126,13 +153,15 @@ pub(crate) fn find(text: &str, task: &TaskId) -> Result<Report, NoReport> {
 
 /// The report written with headings.
 pub(crate) fn from_markdown(text: &str, task: &TaskId) -> Result<Report, NoReport> {
+    let text = plain::without_colours(text);
+    let text = &plain::with_line_feeds(&text);
     match markdown::parse(text) {
         Ok(sections) => Ok(Report {
             handoff: sections.into_handoff(task),
             form: Form::Markdown,
             alone: true,
         }),
-        Err(NoReport::NotFound) => match content::pointer(text) {
+        Err(NoReport::NotFound) => match content::points_elsewhere(text) {
             Some(pointer) => Err(NoReport::Pointer(pointer)),
             None => Err(NoReport::NotFound),
         },
@@ -144,10 +173,11 @@ pub(crate) fn from_markdown(text: &str, task: &TaskId) -> Result<Report, NoRepor
 const DEEPEST: usize = 3;
 
 fn from_json(text: &str, task: &TaskId, depth: usize) -> Result<Option<Report>, NoReport> {
-    let found = json::objects(text);
-    let mut good: Vec<(usize, Form, Value)> = Vec::new();
+    let mut found = json::objects(text);
+    // Places in the list of objects.
+    let mut good: Vec<(usize, Form)> = Vec::new();
     let mut bad: Vec<NoReport> = Vec::new();
-    for (line, value) in &found.objects {
+    for (i, (line, value)) in found.objects.iter().enumerate() {
         let Some(form) = form_of(value) else { continue };
         let mut issues = match form {
             Form::Envelope => envelope::issues(value),
@@ -160,8 +190,8 @@ fn from_json(text: &str, task: &TaskId, depth: usize) -> Result<Option<Report>, 
         }));
         if issues.is_empty() {
             // Models repeat themselves; the same object twice is one report.
-            if !good.iter().any(|(_, _, v)| v == value) {
-                good.push((*line, form, value.clone()));
+            if !good.iter().any(|(i, _)| found.objects[*i].1 == *value) {
+                good.push((i, form));
             }
         } else {
             bad.push(NoReport::Invalid {
@@ -174,12 +204,12 @@ fn from_json(text: &str, task: &TaskId, depth: usize) -> Result<Option<Report>, 
     if good.len() > 1 {
         let places = good
             .iter()
-            .map(|(line, form, _)| format!("{form} at line {line}"));
+            .map(|(i, form)| format!("{form} at line {}", found.objects[*i].0));
         return Err(NoReport::Ambiguous(places.collect()));
     }
-    if let Some((_, form, value)) = good.pop() {
-        let alone = depth == 0 && serde_json::from_str::<Value>(text).is_ok_and(|v| v == value);
-        return read(&value, form, alone).map(Some);
+    if let Some((i, form)) = good.pop() {
+        let alone = depth == 0 && found.is_whole;
+        return read(found.objects.swap_remove(i).1, form, alone).map(Some);
     }
     let fewest = |r: &NoReport| match r {
         NoReport::Invalid { issues, .. } => issues.len(),
@@ -264,7 +294,7 @@ fn form_of(value: &Value) -> Option<Form> {
         .then_some(Form::Envelope)
 }
 
-fn read(value: &Value, form: Form, alone: bool) -> Result<Report, NoReport> {
+fn read(value: Value, form: Form, alone: bool) -> Result<Report, NoReport> {
     let fault = |message: String| NoReport::Invalid {
         form,
         line: 1,
@@ -274,8 +304,8 @@ fn read(value: &Value, form: Form, alone: bool) -> Result<Report, NoReport> {
         }],
     };
     let handoff = match form {
-        Form::Envelope => envelope::to_handoff(value).map_err(fault)?,
-        _ => read_value::<Handoff>(value.clone()).map_err(|e| fault(e.to_string()))?,
+        Form::Envelope => envelope::to_handoff(&value).map_err(fault)?,
+        _ => read_value::<Handoff>(value).map_err(|e| fault(e.to_string()))?,
     };
     Ok(Report {
         handoff,

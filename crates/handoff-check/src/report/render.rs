@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use baton_protocol::{FileNote, Handoff};
 
-use super::{envelope, files, markdown, spans};
+use super::{envelope, files, markdown, spans, status};
 
 /// Which headings a text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) fn markdown(handoff: &Handoff, headings: Headings) -> String {
     };
     let mut text = format!("## {outcome}\n\n");
     let status = envelope["status"].as_str().unwrap_or_default();
-    if status != "completed" || markdown::says_status(&handoff.outcome) {
+    if status != "completed" || status::says_status(&handoff.outcome) {
         let _ = writeln!(text, "Status: {status}\n");
     }
     let _ = write!(text, "{}\n\n## {changed}\n\n", prose(&handoff.outcome));

@@ -47,25 +47,43 @@ pub(crate) struct Record {
     pub(crate) closed: bool,
 }
 
+/// A place of a document, spelled out only where there is a fault.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    Key(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Root => f.write_str("$"),
+            Self::Key(above, key) => write!(f, "{above}.{key}"),
+            Self::Item(above, i) => write!(f, "{above}[{i}]"),
+        }
+    }
+}
+
 impl Shape {
     /// Every fault of a value, in the order of the paths.
     pub(crate) fn issues(&self, value: &Value) -> Vec<Issue> {
         let mut issues = Vec::new();
-        self.walk("$", value, &mut issues);
+        self.walk(Place::Root, value, &mut issues);
         issues.sort();
         issues
     }
 
-    fn walk(&self, path: &str, value: &Value, issues: &mut Vec<Issue>) {
+    fn walk(&self, place: Place<'_>, value: &Value, issues: &mut Vec<Issue>) {
         let mut fault = |message: String| {
             issues.push(Issue {
-                path: path.to_owned(),
+                path: place.to_string(),
                 message,
             });
         };
         match (self, value) {
             (Self::Any, _) | (Self::OrNull(_), Value::Null) => {}
-            (Self::OrNull(shape), _) => shape.walk(path, value, issues),
+            (Self::OrNull(shape), _) => shape.walk(place, value, issues),
             (Self::Text { min, max }, Value::String(text)) => {
                 let length = text.chars().count();
                 if length < *min {
@@ -105,23 +123,23 @@ impl Shape {
                     ));
                 }
                 for (i, item) in items.iter().enumerate() {
-                    of.walk(&format!("{path}[{i}]"), item, issues);
+                    of.walk(Place::Item(&place, i), item, issues);
                 }
             }
             (Self::List { .. }, _) => fault(format!("is {}, expected a list", kind(value))),
-            (Self::Record(record), Value::Object(_)) => record.walk(path, value, issues),
+            (Self::Record(record), Value::Object(_)) => record.walk(place, value, issues),
             (Self::Record(_), _) => fault(format!("is {}, expected an object", kind(value))),
         }
     }
 }
 
 impl Record {
-    fn walk(&self, path: &str, value: &Value, issues: &mut Vec<Issue>) {
+    fn walk(&self, place: Place<'_>, value: &Value, issues: &mut Vec<Issue>) {
         for (key, required, shape) in self.keys {
             match value.get(key) {
-                Some(inner) => shape.walk(&format!("{path}.{key}"), inner, issues),
+                Some(inner) => shape.walk(Place::Key(&place, key), inner, issues),
                 None if *required => issues.push(Issue {
-                    path: format!("{path}.{key}"),
+                    path: Place::Key(&place, key).to_string(),
                     message: "is missing".into(),
                 }),
                 None => {}
@@ -131,7 +149,7 @@ impl Record {
         for key in unknown.filter(|k| self.closed && !self.keys.iter().any(|(name, ..)| name == k))
         {
             issues.push(Issue {
-                path: format!("{path}.{key}"),
+                path: Place::Key(&place, key).to_string(),
                 message: "is not a key of this object".into(),
             });
         }

@@ -303,6 +303,20 @@ fn headings_as_models_write_them() {
         "Work is done.\n\n## Outcome\nDid it.\n## Files\n- src/a.rs\n## Verification\nnone\n## Risks\n- low: x\n## Follow-up\nnone",
         "## 📝 Summary\nDid it.\n## Files changed (1)\n- `src/a.rs`\n## ✅ Verification\nAll fine.\n## Open issues\nNone",
         "\u{feff}## Summary\r\nDid it.\r\n## Files changed\r\n- `src/a.rs`\r\n## Verification\r\nNone\r\n## Open issues\r\nNone\r\n",
+        "## I. Summary\nDid it.\n## II. Files changed\n- src/a.rs\n## III. Verification\nNone\n## IV. Open issues\nNone",
+        "A) Summary\nDid it.\nB) Files changed\n- src/a.rs\nC) Verification\nNone\n(D) Open issues\nNone",
+        "Summary\n=======\nDid it.\n\nFiles changed\n-------------\n- src/a.rs\n\nVerification\n---\nNone\n\nOpen issues\n---\nNone",
+        "## Summary ##\nDid it.\n## Files changed ##\n- src/a.rs\n## Verification ##\nNone\n## Open issues ##\nNone",
+        "<h2>Summary</h2>\nDid it.\n<h2>Files changed</h2>\n- src/a.rs\n<h2>Verification</h2>\nNone\n<h2>Open issues</h2>\nNone",
+        "> ## Summary\n> Did it.\n>\n> ## Files changed\n> - src/a.rs\n>\n> ## Verification\n> None\n>\n> ## Open issues\n> None",
+        "## What was done\nDid it.\n## Modified files\n- src/a.rs\n## Tests\nNone\n## Remaining work\nNone",
+        "## Zusammenfassung\nDid it.\n## Geänderte Dateien\n- src/a.rs\n## Überprüfung\nKeine\n## Offene Punkte\nKeine",
+        "**Résumé :** Did it.\n**Fichiers modifiés :** src/a.rs\n**Vérification :** aucune\n**Points ouverts :** aucun",
+        "## 总结\nDid it.\n## 修改的文件\n- src/a.rs\n## 验证\n无\n## 未解决问题\n无",
+        "\u{1b}[1m## Summary\u{1b}[0m\nDid it.\n\u{1b}[1m## Files changed\u{1b}[0m\n- src/a.rs\n## Verification\nNone\n## Open issues\nNone",
+        "## Summary\rDid it.\r## Files changed\r- src/a.rs\r## Verification\rNone\r## Open issues\rNone",
+        "## Open issues\nNone\n## Verification\nNone\n## Files changed\n- src/a.rs\n## Summary\nDid it.",
+        "<think>## Summary\nNot yet.\n## Files changed\nNone</think>\n## Summary\nDid it.\n## Files changed\n- src/a.rs\n## Verification\nNone\n## Open issues\nNone",
         "```markdown\n## Summary\nDid it.\n## Files changed\n- `src/a.rs`\n## Verification\nNone\n## Open issues\nNone\n```",
     ] {
         let report = find(text, &task()).unwrap_or_else(|e| panic!("{e}: {text}"));
@@ -332,4 +346,60 @@ fn a_missing_or_doubled_heading_is_named() {
     );
     let twice = "## Summary\nx\n## Files changed\nNone\n## Verification\nNone\n## Open issues\nNone\n## Summary\ny";
     assert!(matches!(find(twice, &task()), Err(NoReport::Ambiguous(places)) if places.len() == 2));
+}
+
+#[test]
+fn a_report_in_a_text_of_json_or_after_thoughts_is_found() {
+    let report = good().to_string();
+    let draft = report.replace("\"outcome\":\"x\"", "\"outcome\":\"a draft\"");
+    for text in [
+        json!(report).to_string(),
+        format!("<think>{draft}</think>\n{report}"),
+        format!("{draft} no, better:</think>{report}"),
+    ] {
+        let found = find(&text, &task()).unwrap_or_else(|e| panic!("{e}: {text}"));
+        assert_eq!(found.handoff.outcome, "x");
+        assert!(!found.alone);
+    }
+    // What stands inside the report is no thought.
+    let report = report.replace("\"outcome\":\"x\"", "\"outcome\":\"</think> is cut now\"");
+    assert_eq!(
+        find(&report, &task()).unwrap().handoff.outcome,
+        "</think> is cut now"
+    );
+}
+
+#[test]
+fn h18_headings_that_begin_by_telling_of_no_success_are_none() {
+    use baton_protocol::HandoffStatus::{Blocked, Completed, Failed, Interrupted};
+    for (outcome, status) in [
+        ("I could not fix it. Tests still fail.", Failed),
+        ("❌ Not done: the tests fail.", Failed),
+        ("**Status:** Blocked\n\nNo npm.", Blocked),
+        (
+            "Unable to complete the task because npm is missing.",
+            Failed,
+        ),
+        ("Partially done: the parser is left.", Failed),
+        ("Failed to find the cause.", Failed),
+        ("Blocked by the proxy.", Blocked),
+        ("WIP", Interrupted),
+        ("Failed uploads are retried now.", Completed),
+        ("Blocked users cannot log in any more.", Completed),
+        ("Partial pages are returned as they are.", Completed),
+        ("Status codes are checked now.", Completed),
+        (
+            "Fixed page(), which could not return the last row.",
+            Completed,
+        ),
+    ] {
+        let text = format!(
+            "## Summary\n{outcome}\n## Files changed\nNone\n## Verification\nNone\n## Open issues\nNone"
+        );
+        assert_eq!(
+            find(&text, &task()).unwrap().handoff.status,
+            status,
+            "{outcome}"
+        );
+    }
 }

@@ -1,5 +1,7 @@
 //! Did a test run run any test, and did one fail? Read from the output of the common runners.
 
+use crate::report::plain::without_colours;
+
 use super::runners::{Count, count, skipped_by_unittest};
 
 /// What an output says about the tests it ran.
@@ -39,22 +41,6 @@ pub(crate) fn ran(output: &str) -> Ran {
         (true, 0) => Ran::None,
         (true, run) => Ran::Some { run, failed },
     }
-}
-
-/// Removes terminal colours, which stand between a number and its word.
-fn without_colours(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find("\x1b[") {
-        plain.push_str(&rest[..start]);
-        let tail = &rest[start + 2..];
-        let end = tail
-            .find(|c: char| c.is_ascii_alphabetic())
-            .map_or(tail.len(), |i| i + 1);
-        rest = &tail[end..];
-    }
-    plain.push_str(rest);
-    plain
 }
 
 #[cfg(test)]
