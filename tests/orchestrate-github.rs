@@ -551,3 +551,17 @@ fn a_run_without_a_place_opens_its_pull_request_when_it_is_resumed() {
         .stderr_has("allow_mutations = true");
     assert_eq!(desk.created(), 1);
 }
+
+#[test]
+fn a_pull_request_that_could_never_be_opened_is_told_before_any_work() {
+    let asked = ["run", "Do a", "--pr", "--confirm"];
+    let desk = Desk::new(WRITE);
+    desk.run(&asked).code(2).stderr_has("git remote add origin");
+    let _remote = desk.remote();
+    for (name, exit) in [("not-logged-in", 78), ("no-such-repository", 2)] {
+        let real = recorded(name);
+        desk.fails("repo_view", real.code, &real.words);
+        desk.run(&asked).code(exit);
+    }
+    assert_eq!(desk.stage.workers(), [""; 0]);
+}

@@ -131,3 +131,22 @@ fn what_cannot_be_restructured_is_refused() {
     }
     assert_eq!(stage.workers(), [""; 0]);
 }
+
+#[test]
+fn a_dirty_tree_is_told_with_a_way_that_the_verb_has() {
+    let stage = Stage::with_files(&[("a.sh", "f() { :; }\n")]);
+    write(stage.repo.path(), "mine.txt", "not yet committed\n");
+    for args in [
+        &["polish", "--since", "HEAD"][..],
+        &["restructure", "a.sh"],
+        &["goal", "tidy it all up"],
+    ] {
+        let ended = stage
+            .orchestrate(args)
+            .code(2)
+            .stderr_has("commit them first");
+        assert!(!ended.stderr.contains("--allow-dirty"), "{ended:#?}");
+    }
+    let ended = stage.orchestrate(&["run", "tidy it all up"]).code(2);
+    ended.stderr_has("--allow-dirty");
+}

@@ -70,8 +70,28 @@ pub(crate) fn target(repo: &Repo) -> Result<Target, Failure> {
     })
 }
 
+/// What a verb makes of a tree with changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dirt {
+    /// It starts from the last commit.
+    Allowed,
+    /// It does not start; `flag`: unless it is told to by `--allow-dirty`.
+    Refused { flag: bool },
+}
+
+impl Dirt {
+    /// Of a verb that has the flag.
+    pub(crate) fn by_flag(allow: bool) -> Self {
+        if allow {
+            Self::Allowed
+        } else {
+            Self::Refused { flag: true }
+        }
+    }
+}
+
 /// Refuses a tree with changes that workers would not see, and lists them.
-pub(crate) fn clean(repo: &Repo, allow_dirty: bool) -> Result<Option<String>, Failure> {
+pub(crate) fn clean(repo: &Repo, dirt: Dirt) -> Result<Option<String>, Failure> {
     if let Some(verb) = repo.operation_in_progress() {
         return Err(Failure::usage(format!(
             "a {verb} is half done here; finish it (git {verb} --continue) or undo it \
@@ -83,14 +103,17 @@ pub(crate) fn clean(repo: &Repo, allow_dirty: bool) -> Result<Option<String>, Fa
         return Ok(None);
     }
     let list = listed(&dirty);
-    if allow_dirty {
+    if dirt == Dirt::Allowed {
         return Ok(Some(format!(
             "workers start from the last commit and do not see your changes in {list}"
         )));
     }
+    let or = match dirt {
+        Dirt::Refused { flag: true } => ", or start from the last commit with --allow-dirty",
+        _ => " first",
+    };
     Err(Failure::usage(format!(
-        "there are uncommitted changes that workers would not see: {list}; commit them, or start \
-         from the last commit with --allow-dirty"
+        "there are uncommitted changes that workers would not see: {list}; commit them{or}"
     ))
     .with_detail(serde_json::json!({
         "dirty": dirty.iter().map(|e| e.path.to_string()).collect::<Vec<_>>()

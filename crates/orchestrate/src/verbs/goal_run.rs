@@ -12,6 +12,7 @@ use crate::shell::desk::{Desk, Order, has_no_place};
 use crate::shell::goal_store::GoalStore;
 use crate::shell::layout::Layout;
 use crate::shell::loops::{self, LoopLock};
+use crate::shell::preflight::Dirt;
 use crate::shell::{detached, goal_facts, lock, preflight, worker};
 
 use super::{goal, place, plans, run, settings};
@@ -58,7 +59,7 @@ pub(crate) fn run(detach: bool, detached: bool, output: &Output) -> Result<Exit,
         worked: 0,
     };
     if goal.status == Status::Active {
-        preflight::clean(&repo, false)?;
+        preflight::clean(&repo, Dirt::Refused { flag: false })?;
     }
     let ending = the_loop.turn_by_turn()?;
     drop(seat);

@@ -199,6 +199,31 @@ pub(crate) fn push(
     )))
 }
 
+/// Where a run's branch is pushed to.
+const REMOTE: &str = "origin";
+
+/// Whether a run's pull request can be opened when its work is done: asked before any is.
+pub(crate) fn can_be_opened(repo: &Repo, cancel: &Cancel) -> Result<(), Failure> {
+    let outcome = Command::new("git")
+        .cwd(repo.root())
+        .args(["remote", "get-url", REMOTE])
+        .timeout(Duration::from_secs(60))
+        .run(cancel)
+        .map_err(|e| Failure::internal(e.to_string()))?;
+    if !outcome.success() {
+        return Err(Failure::usage(format!(
+            "--pr: there is no remote `{REMOTE}` to push to; write: git remote add {REMOTE} URL"
+        )));
+    }
+    let gh = Gh {
+        root: repo.root(),
+        repo: None,
+        cancel,
+    };
+    let args = ["repo", "view", "--json=nameWithOwner"].map(str::to_owned);
+    gh.json(&args).map(|_| ())
+}
+
 /// The subject of a branch's last commit.
 pub(crate) fn subject(repo: &Repo, branch: &str) -> Result<String, Failure> {
     let outcome = Command::new("git")
@@ -301,7 +326,7 @@ fn open_for(
         body: format!("{closes}{}", output.redactor().text(&report)),
         head: state.branch.clone(),
         base: Some(state.target.branch.clone()),
-        remote: "origin".into(),
+        remote: REMOTE.into(),
         draft: false,
     };
     open(&gh, place.repo, &wanted, output)

@@ -20,6 +20,7 @@ use crate::shell::gh::Gh;
 use crate::shell::journal::Journal;
 use crate::shell::layout::{Layout, make_folder};
 use crate::shell::lock::RunLock;
+use crate::shell::preflight::Dirt;
 use crate::shell::{halt, planning, preflight};
 
 use super::{ending, github, place, pull_request};
@@ -34,6 +35,9 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
     } = place::open(output, "run", |c| c.run)?;
     let mut given = cli.from.as_deref().map(plan_file).transpose()?;
     github::allowed_for(cli, &loaded.config.github)?;
+    if cli.pr {
+        pull_request::can_be_opened(&repo, &signals)?;
+    }
     let goal = match cli.issue {
         Some(number) => issue_goal(cli, number, repo.root(), &signals)?,
         None => goal(cli, given.as_ref())?,
@@ -43,7 +47,7 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
     }
     let settings = settings(cli, &loaded.config, given.is_some())?;
     let target = preflight::target(&repo)?;
-    if let Some(note) = preflight::clean(&repo, cli.allow_dirty || cli.plan_only)? {
+    if let Some(note) = preflight::clean(&repo, Dirt::by_flag(cli.allow_dirty || cli.plan_only))? {
         output.note(&note);
     }
     preflight::budget(&settings.budget, &loaded.config.providers)?;

@@ -14,6 +14,7 @@ use crate::shell::desk::{Desk, Order};
 use crate::shell::loops::LoopLock;
 use crate::shell::plan_run::{self, Books};
 use crate::shell::plan_store::{self, Stored};
+use crate::shell::preflight::Dirt;
 use crate::shell::{planning, preflight};
 
 use super::{ending, place, plan_report, run, settings};
@@ -63,7 +64,7 @@ pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> 
     if going.is_none() && file.is_complete() {
         return already_complete(&desk, &stored, &file);
     }
-    preflight::clean(&desk.repo()?, cli.allow_dirty)?
+    preflight::clean(&desk.repo()?, Dirt::by_flag(cli.allow_dirty))?
         .iter()
         .for_each(|note| output.note(note));
     desk.forget_old_halts();

@@ -8,7 +8,7 @@ use crate::core::outcome;
 use crate::core::record::Settings;
 use crate::core::state::State;
 use crate::shell::desk::{Desk, Order};
-use crate::shell::preflight;
+use crate::shell::preflight::{self, Dirt};
 
 use super::{ending, place, run, settings};
 
@@ -21,7 +21,12 @@ pub(crate) fn desk<'a>(
 ) -> Result<Desk<'a>, Failure> {
     let opened = place::open(output, verb, wanted)?;
     preflight::target(&opened.repo)?;
-    preflight::clean(&opened.repo, !clean)?;
+    let dirt = if clean {
+        Dirt::Refused { flag: false }
+    } else {
+        Dirt::Allowed
+    };
+    preflight::clean(&opened.repo, dirt)?;
     let desk = opened.desk(output);
     desk.layout.prepare()?;
     desk.forget_old_halts();
