@@ -37,6 +37,7 @@ fn a_ready_server_and_a_sound_repository_pass() {
         "disk",
         "slot locks",
         "state folder",
+        "work trees",
         "run lock",
     ] {
         assert_eq!(find(&report, name)["status"], "pass", "{name}: {report:#}");
@@ -150,4 +151,19 @@ fn a_state_folder_that_cannot_be_written_fails_the_report() {
     let state = find(&doctor, "state folder");
     assert_eq!(state["status"], "fail", "{doctor:#}");
     assert!(state["fix"].as_str().unwrap().contains("ls -ld"));
+}
+
+#[test]
+fn a_key_that_is_not_set_is_mended_by_setting_it() {
+    let home = Home::new();
+    let repo = repository(&[]);
+    home.config("[[provider]]\nid = 'arc'\nbase_url = 'http://127.0.0.1:9'\napi_key_env = 'ARC_KEY'\n[worktree]\nroot = '/proc/trees'\n");
+    let ended = Run::tool("orchestrate", &home)
+        .arg("doctor")
+        .cwd(repo.path())
+        .run()
+        .code(1);
+    let report = ended.json();
+    assert_eq!(find(&report, "providers")["fix"], "export ARC_KEY=KEY");
+    assert_eq!(find(&report, "work trees")["status"], "fail", "{report:#}");
 }

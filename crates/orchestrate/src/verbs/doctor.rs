@@ -34,7 +34,8 @@ pub(crate) fn doctor(output: &Output) -> Result<Exit, Failure> {
     checks.push(programs::gh(&root, &config, &signals));
     checks.push(places::disk(repo.as_ref(), &env));
     checks.push(places::slots(&env));
-    checks.extend(repo.as_ref().map(places::state));
+    let state = repo.as_ref().map(|repo| places::state(repo, &config));
+    checks.extend(state.into_iter().flatten());
     checks.extend(repo.as_ref().map(places::run_lock));
     checks.push(opencode::opencode(&root, &signals));
     if signals.is_cancelled() {

@@ -60,6 +60,15 @@ fn ask_for(
     })
 }
 
+/// The command that an error names itself, else the one that names a server.
+fn mending(message: &str) -> String {
+    match message.rsplit_once("write: ") {
+        Some((_, command)) => command.to_owned(),
+        None if message.contains(".toml") => "mend that line, then: orchestrate doctor".to_owned(),
+        None => "export OPENCODE_VLLM_BASE_URL=http://127.0.0.1:8000/v1".to_owned(),
+    }
+}
+
 /// Asks the servers by vllm-health, as a run does.
 pub(crate) fn providers(
     cwd: &Path,
@@ -87,7 +96,7 @@ pub(crate) fn providers(
         Err(ReadError::Relayed(document)) => vec![Check::warn(
             "providers",
             document.message.clone(),
-            "export OPENCODE_VLLM_BASE_URL=http://127.0.0.1:8000/v1",
+            mending(&document.message),
         )],
         Err(error) => vec![Check::warn(
             "providers",
@@ -98,5 +107,30 @@ pub(crate) fn providers(
             ),
             "vllm-health --text",
         )],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mending;
+
+    #[test]
+    fn an_error_that_names_its_cure_is_cured_by_that() {
+        for (message, fix) in [
+            (
+                "provider `arc`: its key is in ARC_KEY, which is not set; write: export ARC_KEY=KEY",
+                "export ARC_KEY=KEY",
+            ),
+            (
+                "/h/config.toml:2: unknown key `x`",
+                "mend that line, then: orchestrate doctor",
+            ),
+            (
+                "no provider",
+                "export OPENCODE_VLLM_BASE_URL=http://127.0.0.1:8000/v1",
+            ),
+        ] {
+            assert_eq!(mending(message), fix);
+        }
     }
 }

@@ -94,11 +94,17 @@ pub(crate) fn slots(env: &Environment) -> Check {
     Check::pass(name, format!("they lock, in {}", folder.display()))
 }
 
-/// Whether the state of goals, plans and runs can be written.
-pub(crate) fn state(repo: &Repo) -> Check {
-    let name = "state folder";
-    let folder = Layout::new(repo.root()).folder();
-    let there = folder.ancestors().find(|p| p.exists()).unwrap_or(&folder);
+/// Whether the state of goals, plans and runs can be written, and work trees made.
+pub(crate) fn state(repo: &Repo, config: &config::Config) -> Vec<Check> {
+    let trees = repo.root().join(&config.worktree.root);
+    vec![
+        writable("state folder", &Layout::new(repo.root()).folder()),
+        writable("work trees", &trees),
+    ]
+}
+
+fn writable(name: &str, folder: &Path) -> Check {
+    let there = folder.ancestors().find(|p| p.exists()).unwrap_or(folder);
     match tempfile::NamedTempFile::new_in(there) {
         Ok(_) => Check::pass(name, format!("{} can be written", folder.display())),
         Err(e) => Check::fail(
