@@ -28,8 +28,34 @@ struct OpenCall {
     id: String,
     name: String,
     arguments: String,
+    /// The newest piece of the arguments, as long as each piece repeats the ones before it.
+    whole_so_far: Option<String>,
+    pieces: u32,
     /// The chunk that touched it last.
     chunk: u64,
+}
+
+impl OpenCall {
+    fn add(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        let repeats = match &self.whole_so_far {
+            Some(before) => piece.starts_with(before.as_str()),
+            None => self.pieces == 0,
+        };
+        self.whole_so_far = repeats.then(|| piece.to_owned());
+        self.pieces += 1;
+        self.arguments.push_str(piece);
+    }
+
+    /// The last piece, where all of them together are no JSON and each repeats the one before.
+    fn repeated_whole(&self) -> Option<&str> {
+        let last = self.whole_so_far.as_deref()?;
+        let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+        (self.pieces > 1 && last.starts_with('{') && !is_json(&self.arguments) && is_json(last))
+            .then_some(last)
+    }
 }
 
 /// Joins pieces to calls.
@@ -95,6 +121,10 @@ impl CallAssembler {
             self.repaired("empty_arguments");
             "{}".clone_into(&mut call.arguments);
         }
+        if let Some(last) = call.repeated_whole().map(str::to_owned) {
+            self.repaired("arguments_repeated_in_each_piece");
+            call.arguments = last;
+        }
         let cut_off = match serde_json::from_str::<IgnoredAny>(&call.arguments) {
             Ok(_) => false,
             Err(error) => length || error.is_eof(),
@@ -140,13 +170,20 @@ impl CallAssembler {
         let call = self.calls.get_mut(position)?;
         call.chunk = chunk;
         let first_name = call.name.is_empty() && !name.is_empty();
+        // A name that goes on before any argument came is sent in pieces.
+        let goes_on = !name.is_empty() && call.arguments.is_empty() && call.name != name;
         if first_name {
             call.name.clone_from(&name);
+        } else if goes_on {
+            call.name.push_str(&name);
         }
         if call.id.is_empty() {
             call.id = id;
         }
-        call.arguments.push_str(&arguments);
+        call.add(&arguments);
+        if goes_on && !first_name {
+            self.repairs.push("name_in_pieces");
+        }
         Some(CallDelta {
             position,
             name: first_name.then_some(name),
@@ -215,4 +252,67 @@ fn starts_anew(call: &OpenCall, id: &str, name: &str, arguments: &str) -> bool {
         && call.arguments.trim_end().ends_with('}')
         && serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
     other_id || (already_whole && (call.name != name || !arguments.trim().is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallAssembler;
+    use serde_json::{Value, json};
+
+    /// The one call of these pieces, and what was repaired.
+    #[track_caller]
+    fn one(pieces: &[Value]) -> (String, String, bool, Vec<&'static str>) {
+        let mut assembler = CallAssembler::default();
+        for piece in pieces {
+            assembler.push(std::slice::from_ref(piece));
+        }
+        let (mut calls, repairs) = assembler.finish(true, false);
+        assert_eq!(calls.len(), 1, "{calls:?}");
+        let call = calls.remove(0);
+        (call.name, call.arguments, call.complete, repairs)
+    }
+
+    fn piece(name: &str, arguments: &str) -> Value {
+        json!({"index": 0, "id": "c", "function": {"name": name, "arguments": arguments}})
+    }
+
+    #[test]
+    fn a_name_in_pieces_is_put_together() {
+        let pieces = [
+            piece("re", ""),
+            piece("ad", ""),
+            piece("", "{\"path\":"),
+            piece("", "1}"),
+        ];
+        let (name, arguments, complete, repairs) = one(&pieces);
+        assert_eq!(
+            (name.as_str(), arguments.as_str(), complete),
+            ("read", "{\"path\":1}", true)
+        );
+        assert_eq!(repairs, ["name_in_pieces"]);
+    }
+
+    #[test]
+    fn arguments_that_each_piece_repeats_from_the_start_are_the_last_ones() {
+        let pieces =
+            ["{\"pa", "{\"path\": \"a", "{\"path\": \"a\"}"].map(|text| piece("read", text));
+        let (_, arguments, complete, repairs) = one(&pieces);
+        assert_eq!((arguments.as_str(), complete), ("{\"path\": \"a\"}", true));
+        assert_eq!(repairs, ["arguments_repeated_in_each_piece"]);
+        // Cut off before the whole one came, it stays what it is: no JSON, which nobody runs.
+        let (_, arguments, ..) = one(&pieces[..2]);
+        assert!(serde_json::from_str::<Value>(&arguments).is_err());
+    }
+
+    #[test]
+    fn a_piece_that_only_looks_like_the_ones_before_is_added() {
+        let pieces = [
+            piece("read", "{\"a\":"),
+            piece("", "{\"a\":1}"),
+            piece("", "}"),
+        ];
+        let (_, arguments, complete, repairs) = one(&pieces);
+        assert_eq!((arguments.as_str(), complete), ("{\"a\":{\"a\":1}}", true));
+        assert!(repairs.is_empty());
+    }
 }

@@ -35,11 +35,17 @@ pub(crate) enum JsonError {
 /// Reads one JSON value; `true` in the result says that something was repaired.
 ///
 /// Repaired are: code fences and words around the object, raw control characters in strings,
-/// structural trailing commas, `\n` written out between tokens, quotes escaped once too often, and
+/// structural trailing commas, an empty value before the real one, `\n` written out between tokens, quotes escaped once too often, and
 /// double encoding (at most twice). Nothing is ever closed or guessed.
 pub(crate) fn parse_object(text: &str) -> Result<(Value, bool), JsonError> {
     let mut text = text.trim().to_string();
     let mut repaired = false;
+    // Some gateways send an empty value before the pieces of the real one.
+    if let Some(rest) = text.strip_prefix("null")
+        && rest.trim_start().starts_with('{')
+    {
+        (text, repaired) = (rest.trim_start().to_string(), true);
+    }
     for _ in 0..3 {
         match parse_value(&text)? {
             (Value::String(inner), _) => {
@@ -73,6 +79,9 @@ fn parse_value(text: &str) -> Result<(Value, bool), JsonError> {
     let value = serde_json::from_str::<Value>(&scan.clean).map_err(|e| broken(&scan.clean, &e))?;
     let rest = inner[end..].trim();
     if rest.starts_with('{') {
+        if value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return parse_value(rest).map(|(value, _)| (value, true));
+        }
         let again = parse_value(rest).map(|(value, _)| value);
         if again.as_ref() != Ok(&value) {
             return Err(JsonError::Ambiguous);
@@ -296,6 +305,21 @@ mod tests {
                 matches!(parse_object(cut), Err(JsonError::CutOff { .. })),
                 "{cut}"
             );
+        }
+    }
+
+    #[test]
+    fn an_empty_value_before_the_real_one_is_dropped() {
+        for text in [
+            "{}{\"a\":1}",
+            "null{\"a\":1}",
+            "null {\"a\":1}",
+            "{} \n{\"a\":1}",
+        ] {
+            assert_eq!(repaired(text), json!({"a": 1}), "{text}");
+        }
+        for text in ["{}{\"a\":", "null", "nullify{\"a\":1}", "{\"a\":1}{}"] {
+            assert!(parse_object(text).is_err(), "{text}");
         }
     }
 
