@@ -54,7 +54,14 @@ fn judged(command: &str, pipefail: bool) -> Option<String> {
             return None;
         }
     }
-    None
+    // Where nothing but constants decides, what is not reached is never run: `true || cargo test`.
+    let decides = |j: &Judge| j.class != top && j.class != Class::Trivial && j.words != ["false"];
+    let mut tops = judges.iter().filter(|j| j.class == top);
+    let is_run = |j: &Judge| walk(&list, &j.text, top, pipefail).reached;
+    if !all || judges.iter().any(decides) || tops.clone().any(is_run) {
+        return None;
+    }
+    tops.next().map(|j| format!("`{}` is never run", j.text))
 }
 
 fn gather(list: &List<'_>, depth: usize, judges: &mut Vec<Judge>) {
@@ -243,6 +250,9 @@ fn shows_nothing(judge: &Judge, top: Class) -> Option<String> {
     // What stands behind `--` is for the program that is tested: `cargo test -- --list` lists.
     let options = || words.iter().skip(1);
     let has = |wanted: &[&str]| options().find(|w| wanted.contains(w)).copied();
+    if name == "cargo" && words.get(1..3) == Some(&["nextest", "list"]) {
+        return Some("`cargo nextest list` runs no test".into());
+    }
     for (programs, flags, what) in OPTIONS {
         if let Some(flag) = has(flags).filter(|_| programs.contains(&name)) {
             if name == "cargo" && judge.class != Class::Test {
