@@ -156,7 +156,8 @@ Examples:
   git diff main... | handoff-check scope --allow 'src/**'   # as a CI step or git hook";
 
 const SCOPE_EXAMPLES: &str = "\
-Reads what `git diff` prints (also --name-only, --name-status and --raw, with or without -z).
+Reads what `git diff` prints (also --name-status, --raw, --numstat and --name-only, with or without
+-z), and patches of other systems. With --name-only add --no-renames: else old names are missing.
 
 Examples:
   git diff main... | handoff-check scope --allow 'src/**' --allow Cargo.lock

@@ -1,5 +1,7 @@
 //! The changed names in what `git diff` prints: the patch, `--raw`, `--name-status`, `--name-only`,
-//! with or without `-z`.
+//! `--numstat`, with or without `-z`; and what `diff -u` and other systems print.
+
+mod tidy;
 
 use baton_repo::GitPath;
 
@@ -7,10 +9,19 @@ use baton_repo::GitPath;
 pub(crate) fn changed(text: &[u8]) -> Result<Vec<GitPath>, String> {
     let mut names = if text.contains(&0) {
         with_nul(text)?
-    } else if is_patch(text) {
-        of_patch(text)?
     } else {
-        of_lines(text)?
+        let text = &tidy::tidied(text);
+        if is_patch(text) {
+            of_patch(text)?
+        } else if is_plain_patch(text) {
+            of_plain_patch(text)?
+        } else if let Some(what) = tidy::no_list_of_names(text) {
+            return Err(format!(
+                "this is {what}; give the patch, or: git diff --name-status -z …"
+            ));
+        } else {
+            of_lines(text)?
+        }
     };
     names.sort();
     names.dedup();
@@ -32,12 +43,18 @@ fn with_nul(text: &[u8]) -> Result<Vec<GitPath>, String> {
     let mut at = 0;
     while let Some(field) = fields.get(at) {
         at += 1;
-        let two = match status(field) {
-            None => {
+        let two = match (numbers(field), status(field)) {
+            // Two names follow the numbers of a rename.
+            (Some([]), _) => true,
+            (Some(name), _) => {
+                names.push(GitPath::new(name));
+                continue;
+            }
+            (None, None) => {
                 names.push(GitPath::new(*field));
                 continue;
             }
-            Some(status) => matches!(status, b'R' | b'C'),
+            (None, Some(status)) => matches!(status, b'R' | b'C'),
         };
         for _ in 0..=usize::from(two) {
             let name = fields.get(at).ok_or("the list of names ends early")?;
@@ -66,10 +83,75 @@ fn status(field: &[u8]) -> Option<u8> {
     }
 }
 
+/// What stands after the two numbers of `--numstat`; `-` for a binary file.
+fn numbers(field: &[u8]) -> Option<&[u8]> {
+    let mut parts = field.splitn(3, |b| *b == b'\t');
+    let is_number = |n: &[u8]| n == b"-" || (!n.is_empty() && n.iter().all(u8::is_ascii_digit));
+    let (added, removed) = (parts.next()?, parts.next()?);
+    let rest = parts.next()?;
+    (is_number(added) && is_number(removed)).then_some(rest)
+}
+
+/// `--- name` and `+++ name` without the headers of git: `diff -u`, Subversion, Mercurial.
+fn is_plain_patch(text: &[u8]) -> bool {
+    let lines: Vec<&[u8]> = text.split(|b| *b == b'\n').collect();
+    lines.windows(3).any(|w| {
+        w[0].starts_with(b"--- ") && w[1].starts_with(b"+++ ") && w[2].starts_with(b"@@ -")
+    })
+}
+
+/// The names of such a patch, a date after a tab cut off. `a/` and `b/` are no folders where they
+/// stand as a pair.
+fn of_plain_patch(text: &[u8]) -> Result<Vec<GitPath>, String> {
+    let mut names = Vec::new();
+    let (mut old, mut new) = (0_u64, 0_u64);
+    let mut before: Option<&[u8]> = None;
+    for line in text.split(|b| *b == b'\n') {
+        if old > 0 || new > 0 {
+            (old, new) = within(line, old, new);
+        } else if let Some(rest) = line.strip_prefix(b"@@ -") {
+            (old, new) = hunk(rest).ok_or_else(|| unreadable(line))?;
+        } else if let Some(name) = line.strip_prefix(b"--- ") {
+            before = Some(name);
+        } else if let Some(after) = line.strip_prefix(b"+++ ") {
+            let before = before.take().ok_or_else(|| unreadable(line))?;
+            let bare = |name: &[u8]| {
+                let name = name.split(|b| *b == b'\t').next().unwrap_or_default();
+                unquoted(name).map(|n| n.as_bytes().to_vec())
+            };
+            let (Some(old), Some(new)) = (bare(before), bare(after)) else {
+                return Err(unreadable(line));
+            };
+            let none = |name: &[u8]| name == b"/dev/null";
+            let is_pair =
+                (old.starts_with(b"a/") || none(&old)) && (new.starts_with(b"b/") || none(&new));
+            for name in [old, new].iter().filter(|n| !none(n)) {
+                names.push(GitPath::new(if is_pair { &name[2..] } else { name }));
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// How much of a hunk is left after one of its lines.
+fn within(line: &[u8], old: u64, new: u64) -> (u64, u64) {
+    match line.first() {
+        Some(b'+') => (old, new.saturating_sub(1)),
+        Some(b'-') => (old.saturating_sub(1), new),
+        Some(b'\\') => (old, new),
+        // An empty line is a context line whose blank an editor has stripped.
+        _ => (old.saturating_sub(1), new.saturating_sub(1)),
+    }
+}
+
 /// One record a line; names git had to quote are unquoted.
 fn of_lines(text: &[u8]) -> Result<Vec<GitPath>, String> {
     let mut names = Vec::new();
     for line in text.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
+        if let Some(name) = numbers(line) {
+            names.extend(of_numstat(name).ok_or_else(|| unreadable(line))?);
+            continue;
+        }
         let fields: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
         let fields = match fields.as_slice() {
             [first, rest @ ..] if !rest.is_empty() && status(first).is_some() => rest,
@@ -83,6 +165,16 @@ fn of_lines(text: &[u8]) -> Result<Vec<GitPath>, String> {
     Ok(names)
 }
 
+/// The name of a `--numstat` line, or both names of `src/{old => new}/x`.
+fn of_numstat(name: &[u8]) -> Option<Vec<GitPath>> {
+    let text = std::str::from_utf8(name).ok();
+    let arrow = text.filter(|t| !t.starts_with('"') && t.contains(" => "));
+    if let Some((old, new)) = arrow.and_then(crate::checks::claims::renamed) {
+        return Some([old, new].map(|n| GitPath::new(n.into_bytes())).into());
+    }
+    Some(vec![unquoted(name)?])
+}
+
 /// The headers of each file's part. Content lines begin with a blank, `+`, `-` or `\`, and hunks
 /// say how long they are, so that a line of content is never taken for a header.
 fn of_patch(text: &[u8]) -> Result<Vec<GitPath>, String> {
@@ -93,13 +185,7 @@ fn of_patch(text: &[u8]) -> Result<Vec<GitPath>, String> {
     let mut sides: Vec<&[u8]> = Vec::new();
     for line in text.split(|b| *b == b'\n') {
         if old > 0 || new > 0 {
-            match line.first() {
-                Some(b'+') => new = new.saturating_sub(1),
-                Some(b'-') => old = old.saturating_sub(1),
-                Some(b'\\') => {}
-                // An empty line is a context line whose blank an editor has stripped.
-                _ => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
-            }
+            (old, new) = within(line, old, new);
             continue;
         }
         if let Some(rest) = line.strip_prefix(b"@@ -") {
@@ -284,10 +370,61 @@ mod tests {
     }
 
     #[test]
+    fn h10_numbers_colours_and_other_systems() {
+        assert_eq!(
+            names(
+                b"1\t2\ta b\n-\t-\timg\n0\t0\tsrc/{b => b2}/x\n0\t0\told => new\n1\t1\t\"q\\tx\"\n"
+            ),
+            [
+                "a b",
+                "img",
+                "new",
+                "old",
+                "\"q\\tx\"",
+                "src/b/x",
+                "src/b2/x"
+            ]
+        );
+        assert_eq!(names(b"1\t2\ta\0" as &[u8]), ["a"]);
+        assert_eq!(
+            names(b"0\t0\t\0old\0new\0-\t-\timg\0"),
+            ["img", "new", "old"]
+        );
+        let patch = b"\xef\xbb\xbf\x1b[1mdiff --git a/x b/x\x1b[m\r\n\x1b[1m--- a/x\x1b[m\r\n\x1b[1m+++ b/x\x1b[m\r\n";
+        assert_eq!(names(patch), ["x"]);
+        for (text, expected) in [
+            (
+                "--- README\t2024\n+++ README\t2025\n@@ -1 +1 @@\n-a\n+b\n",
+                "README",
+            ),
+            (
+                "Index: x\n===\n--- x\t(revision 1)\n+++ x\t(working copy)\n@@ -1,2 +1,2 @@\n--- y\n+++ z\n c\n",
+                "x",
+            ),
+            (
+                "diff -r 12 x\n--- a/x\tThu\n+++ b/x\tFri\n@@ -1 +1 @@\n-a\n+b\n",
+                "x",
+            ),
+            ("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+b\n", "new"),
+            ("--- a/x\n+++ a/x\n@@ -1 +1 @@\n-a\n+b\n", "a/x"),
+        ] {
+            assert_eq!(names(text.as_bytes()), [expected], "{text}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_is_an_error() {
         assert!(changed(b"R100\0old\0").is_err());
         assert!(changed(b"diff --git a/x b/y\nindex 1..2\n").is_err());
-        assert!(changed(b"1\t2\ta\n").is_err());
+        assert!(changed(b"1\tx\ta\n").is_err());
+        for summary in [
+            " a | 2 +-\n 1 file changed\n",
+            " M README\n",
+            "  9.5% src/\n",
+        ] {
+            let error = changed(summary.as_bytes()).unwrap_err();
+            assert!(error.contains("--name-status"), "{error}");
+        }
     }
 
     proptest! {

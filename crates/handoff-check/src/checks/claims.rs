@@ -96,7 +96,7 @@ fn is_meant(claim: &str, path: &GitPath) -> bool {
 }
 
 /// Both names of `old -> new`, `old => new` or `src/{old => new}/x`, as git's summaries have them.
-fn renamed(claim: &str) -> Option<(String, String)> {
+pub(crate) fn renamed(claim: &str) -> Option<(String, String)> {
     let arrow = [" -> ", " => "].into_iter().find(|a| claim.contains(a))?;
     if let Some((before, rest)) = claim.split_once('{')
         && let Some((inside, after)) = rest.split_once('}')

@@ -1,5 +1,7 @@
 //! The summary lines of the common test runners.
 
+use super::summaries;
+
 /// What one line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
@@ -7,23 +9,40 @@ pub(super) struct Count {
     pub(super) failed: u64,
 }
 
-const NOTHING: Option<Count> = Some(Count { run: 0, failed: 0 });
+pub(super) const NOTHING: Option<Count> = Some(Count { run: 0, failed: 0 });
 
 /// The tests a summary line says were run. Each line belongs to one runner at most.
 pub(super) fn count(line: &str) -> Option<Count> {
-    let line = line.trim();
+    let line = untagged(line.trim());
     let readers: [fn(&str) -> Option<Count>; 22] = [
         nothing, cargo, nextest, pytest, unittest, go, node, jest, mocha, bun, ctest, junit, rspec,
         phpunit, dotnet, gradle, bazel, xctest, gtest, catch, tap, others,
     ];
-    readers.iter().find_map(|read| read(line))
+    let found = readers.iter().find_map(|read| read(line));
+    found.or_else(|| summaries::count(line))
+}
+
+/// A line without the level that Maven and sbt write before it, and without a mark.
+fn untagged(line: &str) -> &str {
+    let tags = [
+        "[INFO] ",
+        "[WARNING] ",
+        "[ERROR] ",
+        "[info] ",
+        "[warn] ",
+        "[error] ",
+        "✖ ",
+        "✗ ",
+    ];
+    let rest = tags.iter().find_map(|tag| line.strip_prefix(tag));
+    rest.unwrap_or(line).trim_start()
 }
 
 #[expect(
     clippy::unnecessary_wraps,
     reason = "it ends readers that may find nothing"
 )]
-fn ran(run: u64, failed: u64) -> Option<Count> {
+pub(super) fn ran(run: u64, failed: u64) -> Option<Count> {
     Some(Count { run, failed })
 }
 
@@ -34,7 +53,7 @@ fn tokens(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The number right before a word, as in `3 passed`.
-fn before(line: &str, word: &str) -> Option<u64> {
+pub(super) fn before(line: &str, word: &str) -> Option<u64> {
     let mut last = None;
     for token in tokens(line) {
         if token == word {
@@ -46,7 +65,7 @@ fn before(line: &str, word: &str) -> Option<u64> {
 }
 
 /// The number after a prefix, as in `Ran 5 tests`.
-fn after(line: &str, prefix: &str) -> Option<u64> {
+pub(super) fn after(line: &str, prefix: &str) -> Option<u64> {
     let rest = line.strip_prefix(prefix)?.trim_start();
     let end = rest
         .find(|c: char| !c.is_ascii_digit())
@@ -55,13 +74,13 @@ fn after(line: &str, prefix: &str) -> Option<u64> {
 }
 
 /// The number after a label anywhere in the line, as in `…, Failures: 1, …`.
-fn labelled(line: &str, label: &str) -> u64 {
+pub(super) fn labelled(line: &str, label: &str) -> u64 {
     line.find(label)
         .and_then(|at| after(&line[at..], label))
         .unwrap_or(0)
 }
 
-fn sum(line: &str, words: &[&str]) -> Option<u64> {
+pub(super) fn sum(line: &str, words: &[&str]) -> Option<u64> {
     let found: Vec<u64> = words.iter().filter_map(|w| before(line, w)).collect();
     (!found.is_empty()).then(|| found.iter().sum())
 }
@@ -92,8 +111,7 @@ fn nothing(line: &str) -> Option<Count> {
     let says = SAYS.iter().any(|s| lower.starts_with(s));
     // `cargo test -- --list` and `ctest -N` list.
     let listed = lower.ends_with(" benchmarks") && lower.contains(" tests, ");
-    let source = line.starts_with("> Task :") && line.ends_with("est NO-SOURCE");
-    if says || listed || source || lower == "1..0" || line.starts_with("Total Tests: ") {
+    if says || listed || lower == "1..0" || line.starts_with("Total Tests: ") {
         return NOTHING;
     }
     let rest = line.strip_prefix("make")?.split_once(": ")?.1;
