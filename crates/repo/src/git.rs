@@ -1,7 +1,9 @@
 //! Runs git so that neither the user's nor the repository's settings change what it does or says.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use baton_process::{Cancel, Capture, Command, ExitStatus, Output, SpawnError, Stdin};
@@ -94,6 +96,8 @@ pub(crate) struct Git {
     args: Vec<OsString>,
     env: Vec<(&'static str, OsString)>,
     stdin: Vec<u8>,
+    stdin_file: Option<Arc<File>>,
+    stdout_file: Option<Arc<File>>,
     settings: Vec<(String, String)>,
     cancel: Cancel,
 }
@@ -115,6 +119,8 @@ impl Git {
             args: args.into_iter().map(|a| a.as_ref().to_owned()).collect(),
             env: Vec::new(),
             stdin: Vec::new(),
+            stdin_file: None,
+            stdout_file: None,
             settings: Vec::new(),
             cancel: Cancel::new(),
         }
@@ -144,6 +150,18 @@ impl Git {
 
     pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
+        self
+    }
+
+    /// Reads a file from where it stands, instead of bytes.
+    pub(crate) fn stdin_file(mut self, file: Arc<File>) -> Self {
+        self.stdin_file = Some(file);
+        self
+    }
+
+    /// Writes to a file from where it stands, for output that need not fit in memory.
+    pub(crate) fn stdout_file(mut self, file: Arc<File>) -> Self {
+        self.stdout_file = Some(file);
         self
     }
 
@@ -236,6 +254,12 @@ impl Git {
             .die_with_us(false);
         if !self.stdin.is_empty() {
             command = command.stdin(Stdin::Bytes(self.stdin.clone()));
+        }
+        if let Some(file) = &self.stdin_file {
+            command = command.stdin(Stdin::File(Arc::clone(file)));
+        }
+        if let Some(file) = &self.stdout_file {
+            command = command.stdout(Output::File(Arc::clone(file)));
         }
         for name in FOREIGN_VARIABLES {
             command = command.env_remove(name);

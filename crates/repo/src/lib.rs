@@ -10,10 +10,12 @@
 
 mod as_is;
 mod base;
+mod bundle;
 mod changes;
 mod clone;
 mod commit;
 mod compare;
+mod depot;
 mod diff;
 mod error;
 mod footprint;
@@ -40,6 +42,7 @@ pub use base::{Base, HeadAtBase, Recorded};
 pub use changes::ChangeSet;
 pub use commit::{CommitMessage, Identity};
 pub use compare::Depth;
+pub use depot::Depot;
 pub use diff::LineCount;
 pub use error::RepoError;
 pub use globs::{GlobError, Globs};

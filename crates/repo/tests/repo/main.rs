@@ -1,6 +1,8 @@
 //! The crate against real repositories, made in temporary folders.
 
 mod acts;
+#[cfg(test)]
+mod bundles;
 mod changes;
 mod clones;
 #[cfg(test)]
