@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::Environment;
 
+/// Names a file instead of the user's configuration.
+pub(crate) const CONFIG: &str = "BATON_CONFIG";
+
 fn home_relative(env: &Environment, variable: &str, default: &str) -> PathBuf {
     env.absolute_path(variable).unwrap_or_else(|| {
         let home = env
@@ -13,8 +16,11 @@ fn home_relative(env: &Environment, variable: &str, default: &str) -> PathBuf {
     })
 }
 
-/// `$XDG_CONFIG_HOME/baton/config.toml`, else `~/.config/baton/config.toml`.
+/// `$BATON_CONFIG`, else `$XDG_CONFIG_HOME/baton/config.toml`, else `~/.config/baton/config.toml`.
 pub fn config_file(env: &Environment) -> PathBuf {
+    if let Some(file) = env.absolute_path(CONFIG) {
+        return file;
+    }
     home_relative(env, "XDG_CONFIG_HOME", ".config").join("baton/config.toml")
 }
 
@@ -68,5 +74,9 @@ mod tests {
             Some("/home/me/.config/baton/config.toml")
         );
         assert_eq!(lock_dir(&xdg).to_str(), Some("/run/baton"));
+        let named: Environment = [("HOME", "/home/me"), ("BATON_CONFIG", "/etc/b.toml")]
+            .into_iter()
+            .collect();
+        assert_eq!(config_file(&named).to_str(), Some("/etc/b.toml"));
     }
 }

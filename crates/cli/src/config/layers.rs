@@ -105,7 +105,7 @@ pub(crate) fn remove_untrusted(table: &mut Table) -> Vec<String> {
     if let Some(Value::Table(roles)) = table.get_mut("roles") {
         for (name, role) in roles.iter_mut() {
             if let Some(role) = role.as_table_mut() {
-                take(role, &format!("roles.{name}"), &["prompt"]);
+                take(role, &format!("roles.{name}"), &["prompt", "launcher"]);
             }
         }
     }

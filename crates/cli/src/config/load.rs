@@ -9,6 +9,7 @@ use super::layers::{Origins, merge, remove_untrusted};
 use super::providers::{add_first, add_from_environment, check};
 use super::trust::is_trusted;
 use super::types::{Config, ProviderConfig};
+use crate::places::CONFIG;
 use crate::{Environment, Failure, Redactor, config_file, state_dir};
 
 /// What the command line says about the configuration.
@@ -68,7 +69,9 @@ pub fn load(env: &Environment, start_dir: &Path, flags: &ConfigFlags) -> Result<
         .config_file
         .clone()
         .unwrap_or_else(|| config_file(env));
-    if let Some(table) = read_table(&user_file, flags.config_file.is_some())?.map(|(_, t)| t) {
+    // A file that was named must be there.
+    let is_named = flags.config_file.is_some() || env.absolute_path(CONFIG).is_some();
+    if let Some(table) = read_table(&user_file, is_named)?.map(|(_, t)| t) {
         merge(
             &mut merged,
             table,
@@ -290,6 +293,16 @@ fn check_ranges(config: &Config) -> Result<(), Failure> {
     range("run.max_parallel", config.run.max_parallel, 1, 8)?;
     range("run.max_rounds", config.run.max_rounds, 1, 8)?;
     range("review.max_rounds", config.review.max_rounds, 1, 8)?;
+    for (name, value) in [
+        ("run.launcher_start", config.run.launcher_start),
+        ("run.launcher_silence", config.run.launcher_silence),
+    ] {
+        if value.0 < std::time::Duration::from_secs(1) {
+            return Err(Failure::config(format!(
+                "{name} is below a second; no launcher is that quick"
+            )));
+        }
+    }
     for (name, budget) in [
         ("budget", &config.budget),
         ("goal.budget", &config.goal.budget),

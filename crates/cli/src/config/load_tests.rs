@@ -161,6 +161,39 @@ fn unknown_keys_name_file_line_and_the_nearest_key() {
 }
 
 #[test]
+fn a_launcher_is_a_list_of_words() {
+    for (text, said) in [
+        (
+            "[run]\nlauncher = 'srun -N1'\n",
+            "a list of words, as in [\"srun\"",
+        ),
+        ("[run]\nlauncher = ['']\n", "its first word is empty"),
+        (
+            "[roles.worker]\nlauncher = [' ', 'x']\n",
+            "its first word is empty",
+        ),
+        ("[run]\nlauncher_io = 'pipe'\n", "`shared`"),
+        (
+            "[run]\nlauncher_silence = '0s'\n",
+            "run.launcher_silence is below",
+        ),
+        (
+            "[run]\nlauncher_starts = '5m'\n",
+            "did you mean `launcher_start`?",
+        ),
+    ] {
+        let error = Fixture::new(&[]).user(text).load().unwrap_err().message;
+        assert!(error.contains(said), "{text}: {error}");
+    }
+    let text = "[run]\nlauncher = ['ssh', 'box2']\nlauncher_io = 'stream'\n\
+                [roles.planner]\nlauncher = []\n";
+    let config = Fixture::new(&[]).user(text).load().unwrap().config;
+    assert_eq!(config.run.launcher, ["ssh", "box2"]);
+    assert_eq!(config.roles["planner"].launcher.as_deref(), Some(&[][..]));
+    assert_eq!(config.roles["planner"].launcher_io, None);
+}
+
+#[test]
 fn a_repository_is_foreign_until_it_is_trusted() {
     let foreign = "[[provider]]\nid = 'evil'\nbase_url = 'http://evil:1'\n[run]\nlauncher = ['sh']\nmax_rounds = 1\n";
     let fixture = Fixture::new(&[]).user(ARC).repo(foreign);

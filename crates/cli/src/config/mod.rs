@@ -16,7 +16,7 @@ pub use load::{ConfigFlags, Loaded, load};
 pub use trust::{is_trusted, trust};
 pub use types::{
     BudgetConfig, CommandsConfig, Config, ExternalConfig, GitHubConfig, GoalConfig, Isolation,
-    Price, ProviderConfig, ReviewConfig, ReviewMode, RoleConfig, RunConfig, SlotsConfig, Timeouts,
-    TraceConfig, TraceMode, WorkMode, WorktreeConfig,
+    LauncherIo, Price, ProviderConfig, ReviewConfig, ReviewMode, RoleConfig, RunConfig,
+    SlotsConfig, Timeouts, TraceConfig, TraceMode, WorkMode, WorktreeConfig,
 };
 pub use values::{DurationText, FirstByte};

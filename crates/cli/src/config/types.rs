@@ -8,7 +8,7 @@ use baton_protocol::{Access, BaseUrl, Secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::values::{DurationText, FirstByte};
+use super::values::{DurationText, FirstByte, words, words_if_any};
 use crate::{Environment, Failure};
 
 /// The whole configuration with every default filled in.
@@ -203,6 +203,15 @@ pub struct RoleConfig {
     pub effort: Option<String>,
     /// A file with the role's system text instead of the built-in one.
     pub prompt: Option<PathBuf>,
+    /// Its own launcher instead of `[run] launcher`; an empty one starts its workers here.
+    #[serde(
+        deserialize_with = "words_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub launcher: Option<Vec<String>>,
+    /// Its own way of `[run] launcher_io`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher_io: Option<LauncherIo>,
 }
 
 /// What keeps workers apart.
@@ -218,6 +227,17 @@ pub enum Isolation {
     None,
 }
 
+/// How task and hand-off come to and from a launched worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LauncherIo {
+    /// By files: it sees the same folders under the same names.
+    #[default]
+    Shared,
+    /// Through the launcher's stdin and stdout; nothing else is shared.
+    Stream,
+}
+
 /// How runs work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -228,8 +248,15 @@ pub struct RunConfig {
     pub max_rounds: u32,
     /// What keeps workers apart.
     pub isolation: Isolation,
-    /// Put before each worker's command line.
+    /// Put before each worker's command line, to start it somewhere else.
+    #[serde(deserialize_with = "words")]
     pub launcher: Vec<String>,
+    /// How task and hand-off come to and from a launched worker.
+    pub launcher_io: LauncherIo,
+    /// How long a launcher may take until its worker reports.
+    pub launcher_start: DurationText,
+    /// How long a launched worker may then be silent before it is given up.
+    pub launcher_silence: DurationText,
 }
 
 impl Default for RunConfig {
@@ -239,6 +266,9 @@ impl Default for RunConfig {
             max_rounds: 2,
             isolation: Isolation::default(),
             launcher: Vec::new(),
+            launcher_io: LauncherIo::default(),
+            launcher_start: DurationText(Duration::from_secs(600)),
+            launcher_silence: DurationText(Duration::from_secs(120)),
         }
     }
 }
@@ -446,4 +476,12 @@ pub struct SlotsConfig {
     pub directory: Option<PathBuf>,
     /// The store of several hosts (`etcd://HOST:PORT,…/PREFIX`) that is used instead of the folder.
     pub store: Option<String>,
+}
+
+impl Config {
+    /// The configuration as the text of a file, from which it is read again.
+    pub fn text(&self) -> Result<String, Failure> {
+        toml::to_string(self)
+            .map_err(|e| Failure::internal(format!("cannot write the configuration: {e}")))
+    }
 }

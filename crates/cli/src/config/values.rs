@@ -54,3 +54,44 @@ impl Serialize for FirstByte {
         }
     }
 }
+
+/// The words of a command line, the program first.
+pub(super) fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Words;
+
+    impl<'de> serde::de::Visitor<'de> for Words {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of words, as in [\"srun\", \"-N1\"]")
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(
+            self,
+            mut seq: A,
+        ) -> Result<Self::Value, A::Error> {
+            let mut words: Vec<String> = Vec::new();
+            while let Some(word) = seq.next_element()? {
+                words.push(word);
+            }
+            if words.first().is_some_and(|w| w.trim().is_empty()) {
+                return Err(A::Error::custom(
+                    "its first word is empty; name a program, or give [] for none",
+                ));
+            }
+            if words.iter().any(|w| w.contains('\0')) {
+                return Err(A::Error::custom("a word holds a NUL byte"));
+            }
+            Ok(words)
+        }
+    }
+
+    deserializer.deserialize_seq(Words)
+}
+
+/// The same where there may be none.
+pub(super) fn words_if_any<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    words(deserializer).map(Some)
+}
