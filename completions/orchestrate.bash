@@ -929,12 +929,20 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__goal)
-            opts="-h -v -q --detach --help --json --text --verbose --quiet pause resume clear run help"
+            opts="-h -v -q --detach --launcher --launcher-io --help --json --text --verbose --quiet pause resume clear run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1069,12 +1077,20 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__goal__subcmd__run)
-            opts="-h -v -q --detach --detached --help --json --text --verbose --quiet"
+            opts="-h -v -q --detach --detached --launcher --launcher-io --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1647,7 +1663,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__polish)
-            opts="-h -v -q --since --verify --help --json --text --verbose --quiet"
+            opts="-h -v -q --since --verify --launcher --launcher-io --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1661,6 +1677,14 @@ _orchestrate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1669,7 +1693,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__restructure)
-            opts="-h -v -q --scope --risk --verify --aim --help --json --text --verbose --quiet"
+            opts="-h -v -q --scope --risk --verify --aim --launcher --launcher-io --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1691,6 +1715,14 @@ _orchestrate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1699,7 +1731,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__resume)
-            opts="-h -v -q --wait --events --help --json --text --verbose --quiet"
+            opts="-h -v -q --wait --events --launcher --launcher-io --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1713,6 +1745,14 @@ _orchestrate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1721,7 +1761,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__run)
-            opts="-h -v -q --from --issue --pr --confirm --one --plan-only --dry-run --max-parallel --rounds --queue --wait --class --max-requests --max-tokens --max-wall --max-cost-usd --review --summary --merge-partial --allow-dirty --events --help --json --text --verbose --quiet"
+            opts="-h -v -q --from --issue --pr --confirm --one --plan-only --dry-run --max-parallel --rounds --queue --wait --class --max-requests --max-tokens --max-wall --max-cost-usd --launcher --launcher-io --review --summary --merge-partial --allow-dirty --events --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1771,6 +1811,14 @@ _orchestrate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 --review)
                     COMPREPLY=($(compgen -W "off bounded" -- "${cur}"))
                     return 0
@@ -1787,7 +1835,7 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__run__subcmd__plan)
-            opts="-h -v -q --dry-run --max-parallel --wait --allow-dirty --help --json --text --verbose --quiet"
+            opts="-h -v -q --dry-run --max-parallel --wait --allow-dirty --launcher --launcher-io --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1799,6 +1847,14 @@ _orchestrate() {
                     ;;
                 --wait)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1837,12 +1893,20 @@ _orchestrate() {
             return 0
             ;;
         orchestrate__subcmd__stress__subcmd__plan)
-            opts="-h -v -q --help --json --text --verbose --quiet"
+            opts="-h -v -q --launcher --launcher-io --help --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --launcher)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher-io)
+                    COMPREPLY=($(compgen -W "shared stream" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -60,6 +60,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-requ
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-tokens -d 'Tokens, prompt and completion' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-wall -d 'The whole run\'s time' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l max-cost-usd -d 'Money, where prices are configured' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l review -d 'Review the result before it reaches the branch [default: the configuration\'s, else bounded]' -r -f -a "off\t'None'
 bounded\t'An explicit approval within a bounded number of rounds, else a person'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l events -d 'Also write the run\'s events here, as JSON Lines' -r -F
@@ -76,6 +79,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l json -d 
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -l text -d 'Write text for people, also into a pipe or file'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -s v -l verbose -d 'Say more on stderr'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and not __fish_seen_subcommand_from pause resume clear run help" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and not __fish_seen_subcommand_from pause resume clear run help" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and not __fish_seen_subcommand_from pause resume clear run help" -l detach -d 'Work in the background; it survives the terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and not __fish_seen_subcommand_from pause resume clear run help" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and not __fish_seen_subcommand_from pause resume clear run help" -l json -d 'Write JSON, also on a terminal'
@@ -102,6 +108,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from clear" -l text -d 'Write text for people, also into a pipe or file'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Say more on stderr'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from clear" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from run" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from run" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from run" -l detach -d 'Work in the background; it survives the terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from run" -l detached -d 'We are the one in the background'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from run" -s h -l help -d 'Print this help'
@@ -116,6 +125,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand goal; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l max-parallel -d 'Workers at once, 1 to 8 [default: the configuration\'s, else 2]' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l wait -d 'How long to wait for another run in this repository' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l dry-run -d 'Print what would be worked on, as a plan/1 document, and start nothing'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l allow-dirty -d 'Start from the last commit although there are uncommitted changes'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -s h -l help -d 'Print this help'
@@ -123,6 +135,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l jso
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -l text -d 'Write text for people, also into a pipe or file'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -s v -l verbose -d 'Say more on stderr'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand run-plan" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand stress-plan" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand stress-plan" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand stress-plan" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand stress-plan" -l json -d 'Write JSON, also on a terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand stress-plan" -l text -d 'Write text for people, also into a pipe or file'
@@ -135,6 +150,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l 
 broad\t'Public names may change where all uses are changed too'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l verify -d 'What must pass before and after (repeatable) [default: the repository\'s own checks]' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l aim -d 'What is to become of it, in plain words' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l json -d 'Write JSON, also on a terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -l text -d 'Write text for people, also into a pipe or file'
@@ -142,6 +160,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -s 
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand restructure" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -l since -d 'What counts as changed: since this commit or branch [default: where this branch left the main one]' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -l verify -d 'What must pass before and after (repeatable) [default: the repository\'s own checks]' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -l json -d 'Write JSON, also on a terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand polish" -l text -d 'Write text for people, also into a pipe or file'
@@ -154,6 +175,9 @@ complete -c orchestrate -n "__fish_orchestrate_using_subcommand handover" -s v -
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand handover" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l wait -d 'How long to wait for another run in this repository' -r
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l events -d 'Also write the run\'s events here, as JSON Lines' -r -F
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l launcher -d 'Put this command before each worker, as in \'srun -N1\' or \'ssh box2\'; \'\' starts them here' -r
+complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l launcher-io -d 'How task and hand-off travel then: in the same folders, or by the command\'s stdin and stdout' -r -f -a "shared\t'The worker sees the same folders under the same names'
+stream\t'Nothing is shared'"
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -s h -l help -d 'Print this help'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l json -d 'Write JSON, also on a terminal'
 complete -c orchestrate -n "__fish_orchestrate_using_subcommand resume" -l text -d 'Write text for people, also into a pipe or file'

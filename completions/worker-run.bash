@@ -16,6 +16,9 @@ _worker__run() {
             ",$1")
                 cmd="worker__run"
                 ;;
+            worker__run,remote)
+                cmd="worker__run__subcmd__remote"
+                ;;
             worker__run,replay)
                 cmd="worker__run__subcmd__replay"
                 ;;
@@ -26,7 +29,7 @@ _worker__run() {
 
     case "${cmd}" in
         worker__run)
-            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --candidates --config --no-slot --engine --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay"
+            opts="-v -q -h -V --task --prompt --role --write --read --verify --id --repo --events --record --dry-run --base-url --model --context --candidates --config --no-slot --engine --mode --pack --check-every --sandbox --steps --wall --output-tokens --wait --json --text --verbose --quiet --schema --help --version replay remote"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -125,6 +128,28 @@ _worker__run() {
                     return 0
                     ;;
                 --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        worker__subcmd__run__subcmd__remote)
+            opts="-h -v -q --folder --dir --help --json --text --verbose --quiet"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -67,6 +67,7 @@ complete -c worker-run -n "__fish_worker_run_needs_command" -l schema -d 'Print 
 complete -c worker-run -n "__fish_worker_run_needs_command" -s h -l help -d 'Print this help'
 complete -c worker-run -n "__fish_worker_run_needs_command" -s V -l version -d 'Print version'
 complete -c worker-run -n "__fish_worker_run_needs_command" -a "replay" -d 'Take a recorded run again, and see whether it comes to the same requests'
+complete -c worker-run -n "__fish_worker_run_needs_command" -a "remote" -d 'Do a task that a launcher has brought to this host, in frames on stdin or in a shared folder'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l from -d 'Take the answers before this request from the recording, then ask the server' -r
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l repo -d 'The repository [default: where it was recorded]' -r -F
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l events -d 'Write events (event/1, JSON Lines) here; `-` is stdout' -r -F
@@ -84,3 +85,10 @@ complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l json -d
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -l text -d 'Write text for people, also into a pipe or file'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -s v -l verbose -d 'Say more on stderr'
 complete -c worker-run -n "__fish_worker_run_using_subcommand replay" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -l folder -d 'The placement\'s folder, shared with who placed it: a path or a file:// address' -r
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -l dir -d 'Where trees are made and commits kept for later tasks [default: ~/.cache/baton/remote]' -r -F
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -s h -l help -d 'Print this help'
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -l json -d 'Write JSON, also on a terminal'
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -l text -d 'Write text for people, also into a pipe or file'
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -s v -l verbose -d 'Say more on stderr'
+complete -c worker-run -n "__fish_worker_run_using_subcommand remote" -s q -l quiet -d 'Say nothing but errors; the exit code is the answer'

@@ -40,6 +40,7 @@ fn every_example_is_run_here() {
         "compose",
         "demo.cast",
         "demo.sh",
+        "launchers.toml",
         "quickstart-model.toml",
         "quickstart.sh",
         "real-model.sh",
@@ -81,6 +82,22 @@ fn names(dir: &Path) -> BTreeSet<String> {
     entries
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect()
+}
+
+#[test]
+fn the_launchers_are_a_configuration_that_doctor_reads() {
+    let home = Home::new();
+    let report = Run::tool("orchestrate", &home)
+        .arg("doctor")
+        .cwd(home.path())
+        .env("BATON_CONFIG", examples().join("launchers.toml"))
+        .run()
+        .json();
+    let checks = report["checks"].as_array().unwrap();
+    assert_eq!(checks[0]["name"], "configuration", "{report:#}");
+    assert_eq!(checks[0]["status"], "pass", "{report:#}");
+    let launchers = checks.iter().filter(|c| c["name"] == "launcher").count();
+    assert_eq!(launchers, 2, "{report:#}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli_github::Github;
+use crate::cli_launch::Launch;
 use crate::cli_verbs::{Goal, Handover, Init, Polish, Restructure, RunPlan, StressPlan};
 use crate::cli_worktree::WorktreeArgs;
 use baton_cli::{Common, HasCommon, parse_duration, parse_size};
@@ -130,6 +131,8 @@ pub(crate) struct Run {
     pub(crate) class: Option<SlotClass>,
     #[command(flatten)]
     pub(crate) budget: Budget,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
     /// Review the result before it reaches the branch [default: the configuration's, else bounded].
     #[arg(long, value_name = "MODE", help_heading = "Result")]
     pub(crate) review: Option<ReviewChoice>,
@@ -199,6 +202,8 @@ pub(crate) struct Resume {
     /// Also write the run's events here, as JSON Lines.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 /// `orchestrate status`.

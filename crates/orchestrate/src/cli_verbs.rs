@@ -5,6 +5,7 @@ use std::time::Duration;
 use baton_cli::parse_duration;
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cli_launch::Launch;
 use crate::core::role_model::{self, RoleModel};
 
 /// `orchestrate init`.
@@ -30,6 +31,8 @@ pub(crate) struct Goal {
     pub(crate) detach: bool,
     #[command(subcommand)]
     pub(crate) action: Option<GoalAction>,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 const GOAL: &str = "\
@@ -67,6 +70,8 @@ pub(crate) struct GoalRun {
     /// We are the one in the background.
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub(crate) detached: bool,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 /// `orchestrate run-plan`.
@@ -88,6 +93,8 @@ pub(crate) struct RunPlan {
     /// Start from the last commit although there are uncommitted changes.
     #[arg(long)]
     pub(crate) allow_dirty: bool,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 const RUN_PLAN: &str = "\
@@ -130,6 +137,8 @@ pub(crate) struct StressPlan {
     /// What is to be planned, in plain words.
     #[arg(value_name = "GOAL", required = true)]
     pub(crate) goal: Vec<String>,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 /// `orchestrate polish`.
@@ -144,6 +153,8 @@ pub(crate) struct Polish {
     /// What must pass before and after (repeatable) [default: the repository's own checks].
     #[arg(long, value_name = "COMMAND")]
     pub(crate) verify: Vec<String>,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 /// `orchestrate restructure`.
@@ -164,6 +175,8 @@ pub(crate) struct Restructure {
     /// What is to become of it, in plain words.
     #[arg(long, value_name = "WORDS")]
     pub(crate) aim: Option<String>,
+    #[command(flatten)]
+    pub(crate) launch: Launch,
 }
 
 /// Which files a restructuring may change.

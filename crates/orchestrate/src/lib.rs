@@ -7,6 +7,7 @@
 
 mod cli;
 mod cli_github;
+mod cli_launch;
 mod cli_verbs;
 mod cli_worktree;
 mod core;

@@ -14,9 +14,11 @@ mod error;
 mod estimate;
 mod event;
 mod exit;
+mod frame;
 mod handoff;
 mod health;
 mod ids;
+mod launch;
 mod plan;
 mod provider;
 mod read;
@@ -42,6 +44,10 @@ pub use error::{ErrorDocument, ErrorKind};
 pub use estimate::{Estimate, Fit, FitVerdict, Method, Part, Reserve};
 pub use event::Event;
 pub use exit::Exit;
+pub use frame::{
+    FrameHead, FrameKind, FrameLine, LONGEST_DOCUMENT, Noise, copy_payload, frame_head, is_token,
+    next_frame, read_frame_line, read_payload, write_frame,
+};
 pub use handoff::{
     Artifact, ArtifactKind, Assumption, AssumptionStatus, Claim, CommandStatus, Confinement, Fact,
     FileNote, Handoff, HandoffStatus, Receipt, ReceiptSource, ReviewState, Risk, RiskSeverity,
@@ -49,6 +55,7 @@ pub use handoff::{
 };
 pub use health::Health;
 pub use ids::{RelPath, TaskId};
+pub use launch::{Landed, Launch, LaunchTree, Launched};
 pub use plan::{Gate, ParallelismValue, Plan};
 pub use provider::{
     ContextSource, Model, ModelState, Provider, ProviderError, Server, ServerKind, ServerState,

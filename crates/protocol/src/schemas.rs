@@ -24,6 +24,9 @@ committed! {
     "event/1" => "event-1",
     "handoff/1" => "handoff-1",
     "health/1" => "health-1",
+    "landed/1" => "landed-1",
+    "launch/1" => "launch-1",
+    "launched/1" => "launched-1",
     "plan/1" => "plan-1",
     "reservation/1" => "reservation-1",
     "review/1" => "review-1",
@@ -42,8 +45,8 @@ mod tests {
 
     use super::{SCHEMAS, schema_text};
     use crate::{
-        Clean, Document, ErrorDocument, Estimate, Event, Handoff, Health, Plan, Reservation,
-        Review, Run, SlotsStatus, Status, Task, Trace, Verdict, read,
+        Clean, Document, ErrorDocument, Estimate, Event, Handoff, Health, Landed, Launch, Launched,
+        Plan, Reservation, Review, Run, SlotsStatus, Status, Task, Trace, Verdict, read,
     };
 
     /// Compares the generated schema with the committed file; `SNAPSHOTS=overwrite` rewrites it.
@@ -89,6 +92,9 @@ mod tests {
         guard::<Event>();
         guard::<Handoff>();
         guard::<Health>();
+        guard::<Landed>();
+        guard::<Launch>();
+        guard::<Launched>();
         guard::<Plan>();
         guard::<Reservation>();
         guard::<Review>();
@@ -102,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_committed_schema_can_be_asked_for() {
-        assert_eq!(SCHEMAS.len(), 15);
+        assert_eq!(SCHEMAS.len(), 18);
         assert!(schema_text("health/1").unwrap().contains("providers"));
         assert!(schema_text("nonsense/1").is_none());
     }

@@ -90,6 +90,15 @@ pub struct StatusTask {
     pub provider: Option<String>,
     /// By which model.
     pub model: Option<String>,
+    /// Which placement of the attempt, from 1.
+    #[serde(default = "first")]
+    pub placement: u32,
+    /// The launcher that placed its worker; null when it runs (or ran) on this host.
+    #[serde(default)]
+    pub launcher: Option<String>,
+    /// The host its worker is (or was) on, as it calls itself; null while that is not known.
+    #[serde(default)]
+    pub host: Option<String>,
     /// The slot it holds, from 0; null when it holds none.
     pub slot: Option<u32>,
     /// How many slots there are.
@@ -108,6 +117,10 @@ pub struct StatusTask {
     pub elapsed_ms: Option<u64>,
     /// The folder with all that its stages read and wrote.
     pub folder: String,
+}
+
+const fn first() -> u32 {
+    1
 }
 
 /// One run.

@@ -22,6 +22,15 @@ pub struct TraceTask {
     pub provider: Option<String>,
     /// By which model.
     pub model: Option<String>,
+    /// Which placement of the attempt, from 1.
+    #[serde(default = "first")]
+    pub placement: u32,
+    /// The launcher that placed its worker; null when it ran on this host.
+    #[serde(default)]
+    pub launcher: Option<String>,
+    /// The host its worker was on, as it calls itself; null where that is not known.
+    #[serde(default)]
+    pub host: Option<String>,
     /// Whether the hand-off held; null when it was not judged.
     pub passed: Option<bool>,
     /// How long the attempt took, in milliseconds.
@@ -34,6 +43,10 @@ pub struct TraceTask {
     pub errors: BTreeMap<String, u64>,
     /// What it cost.
     pub usage: Usage,
+}
+
+const fn first() -> u32 {
+    1
 }
 
 /// `trace/1`: a run in numbers.

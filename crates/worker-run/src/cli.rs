@@ -40,6 +40,19 @@ Examples:
   worker-run replay run/ | jq .same
   worker-run replay run/ --from 3 --base-url http://127.0.0.1:8000";
 
+const REMOTE_EXAMPLES: &str = "\
+Without --folder, frames come on stdin and go to stdout; the end of stdin ends the work. A frame is
+a line `baton-launch/1 KIND TOKEN BYTES`, so many bytes, a line break: launch (launch/1), variables,
+bundle and alive in; launched (launched/1), event, reservation, bundle, handoff and last landed
+(landed/1) out. With --folder, launch.json there says what to do, and a file `stop` ends it.
+
+Exit codes: the worker's own; 2 what came cannot be read; 127 a tool is missing on this host.
+
+Examples:
+  orchestrate run --launcher 'ssh box2' --launcher-io stream GOAL    # starts it on box2
+  f() { printf '\\nbaton-launch/1 %s t1 %d\\n' $1 $(stat -c %s $2); cat $2; }
+  { f launch launch.json; f bundle base.bundle; } | ssh box2 worker-run remote";
+
 /// Do one well-scoped task with a small local model, within bounds, and hand it off.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
@@ -100,7 +113,21 @@ pub(crate) struct Cli {
 pub(crate) enum Action {
     /// Take a recorded run again, and see whether it comes to the same requests.
     #[command(after_help = REPLAY_EXAMPLES)]
-    Replay(ReplayFlags),
+    Replay(Box<ReplayFlags>),
+    /// Do a task that a launcher has brought to this host, in frames on stdin or in a shared folder.
+    #[command(after_help = REMOTE_EXAMPLES)]
+    Remote(RemoteFlags),
+}
+
+/// Where a launched task comes from.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RemoteFlags {
+    /// The placement's folder, shared with who placed it: a path or a file:// address.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+    /// Where trees are made and commits kept for later tasks [default: ~/.cache/baton/remote].
+    #[arg(long, value_name = "DIR", conflicts_with = "folder")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// What a replay needs to know.

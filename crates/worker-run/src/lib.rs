@@ -16,6 +16,7 @@ mod headings;
 mod inputs;
 mod place;
 mod provider;
+mod remote;
 mod replay;
 mod run;
 mod session;
@@ -29,8 +30,8 @@ use baton_cli::{Tool, ToolKind};
 const TOOL: Tool = Tool {
     name: "worker-run",
     kind: ToolKind::Doer,
-    reads: &["task/1"],
-    writes: &["handoff/1", "event/1", "error/1"],
+    reads: &["task/1", "launch/1"],
+    writes: &["handoff/1", "event/1", "launched/1", "landed/1", "error/1"],
 };
 
 /// The command line, for the man page and the completions.

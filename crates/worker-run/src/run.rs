@@ -22,6 +22,7 @@ use crate::harness::way::{Past, Signs, choose as choose_way};
 use crate::inputs::{override_limits, task_from_document, task_from_flags};
 use crate::place::{give_back_stdin, needs_slot, reexec_under_slot_lock};
 use crate::provider::choose;
+use crate::remote;
 use crate::replay::{RecordedEnd, RecordedRun, Recorder, Tape, replay};
 use crate::session::{
     Events, Job, Ledger, Pack, Session, calibration, first, handoff, look, parameters_in_name,
@@ -31,8 +32,10 @@ use crate::tools::worktree::WorkTree;
 
 /// Runs the tool.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
-    if let Some(Action::Replay(flags)) = &cli.action {
-        return replay(flags, output);
+    match &cli.action {
+        Some(Action::Replay(flags)) => return replay(flags, output),
+        Some(Action::Remote(flags)) => return remote::run(flags, output),
+        None => {}
     }
     let env = Environment::from_process();
     let engine = Engine::new(cli.way.engine, &cli.agent, &env)?;

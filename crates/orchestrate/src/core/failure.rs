@@ -37,6 +37,9 @@ pub(crate) fn after_end(attempt: &Attempt, end: &End) -> After {
     if end.status == Some(HandoffStatus::Completed) {
         return After::Judge;
     }
+    if end.lost {
+        return replace(attempt, said.to_owned(), None);
+    }
     match end.exit {
         Some(69) => {
             return replace(
@@ -165,6 +168,33 @@ mod tests {
             usage: Usage::default(),
             cost_usd: None,
             open: Vec::new(),
+            lost: false,
+        }
+    }
+
+    #[test]
+    fn a_lost_launcher_is_another_place_whatever_its_code_and_bounded() {
+        for exit in [Some(0), Some(1), Some(143), Some(255), None] {
+            let lost = End {
+                lost: true,
+                ..end(exit, None)
+            };
+            let after = after_end(&attempt(1, 1), &lost);
+            assert!(
+                matches!(&after, After::Replace { reason, .. } if reason == "it broke"),
+                "{exit:?}: {after:?}"
+            );
+            let after = after_end(&attempt(1, 3), &lost);
+            assert!(
+                matches!(
+                    after,
+                    After::GiveUp {
+                        why: Why::Place,
+                        ..
+                    }
+                ),
+                "{after:?}"
+            );
         }
     }
 

@@ -41,6 +41,16 @@ pub(crate) struct End {
     pub usage: Usage,
     pub cost_usd: Option<f64>,
     pub open: Vec<String>,
+    /// The place was lost: nothing the worker may still do counts.
+    pub lost: bool,
+}
+
+/// Where a launcher has put a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub launcher: String,
+    /// The host, once it has reported.
+    pub host: Option<String>,
 }
 
 /// What handoff-check said.
@@ -70,6 +80,8 @@ pub(crate) struct Attempt {
     pub avoid: BTreeSet<String>,
     pub because: Option<String>,
     pub start: Option<Start>,
+    /// None: its worker runs on this host.
+    pub placed: Option<Placed>,
     pub end: Option<End>,
     pub judged: Option<Judgement>,
     pub commit: Option<Commit>,
@@ -171,6 +183,7 @@ impl Job {
         let attempt = self.attempt_mut();
         attempt.placement += 1;
         attempt.start = None;
+        attempt.placed = None;
         attempt.end = None;
     }
 

@@ -22,6 +22,7 @@ pub(crate) mod handover;
 pub(crate) mod html;
 pub(crate) mod init_file;
 pub(crate) mod job;
+pub(crate) mod launch;
 pub(crate) mod lock_files;
 pub(crate) mod markdown;
 pub(crate) mod names;

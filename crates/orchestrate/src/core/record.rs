@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use baton_cli::config::LauncherIo;
 use baton_protocol::{
     Event, FindingSeverity, HandoffStatus, MergeState, Plan, ReviewVerdict, RunStatus, SchemaTag,
     SlotClass, Task, TaskId, Timestamp, Usage,
@@ -109,6 +110,12 @@ pub(crate) struct Settings {
     /// The pull request that is wanted when the run is completed, as the person has confirmed.
     #[serde(default)]
     pub pull_request: Option<PullRequest>,
+    /// The launcher the command line names; none: the configuration's.
+    #[serde(default)]
+    pub launcher: Option<Vec<String>>,
+    /// How task and hand-off travel, by the command line; none: the configuration's way.
+    #[serde(default)]
+    pub launcher_io: Option<LauncherIo>,
 }
 
 /// A pull request that a run is to lead to.
@@ -167,6 +174,13 @@ pub(crate) enum Record {
         base: String,
         worktree: Option<String>,
     },
+    /// A launcher has been started for a worker, or that worker has reported from its host.
+    Placed {
+        attempt: u32,
+        placement: u32,
+        launcher: String,
+        host: Option<String>,
+    },
     /// A worker ended, with the exit code (null: not known, it was adopted) and its own status.
     Ended {
         attempt: u32,
@@ -180,6 +194,9 @@ pub(crate) enum Record {
         /// What the hand-off says is still open.
         #[serde(default)]
         open: Vec<String>,
+        /// The place was lost with it: nothing it may still do counts.
+        #[serde(default)]
+        lost: bool,
     },
     /// handoff-check judged an attempt.
     Judged {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_protocol::{HandoffStatus, Plan, ReviewVerdict, RunStatus, SlotClass, TaskId, Timestamp};
 
 use super::budget::Spent;
-use super::job::{Attempt, Commit, End, Fate, Job, Judgement, Start, Why};
+use super::job::{Attempt, Commit, End, Fate, Job, Judgement, Placed, Start, Why};
 use super::record::{
     BudgetLimits, Entry, JobKind, PlanSource, Record, ReviewFinding, ReviewMode, Settings, Target,
 };
@@ -109,6 +109,8 @@ impl State {
                 class: SlotClass::default(),
                 models: BTreeMap::new(),
                 pull_request: None,
+                launcher: None,
+                launcher_io: None,
             },
             target: Target {
                 branch: String::new(),
@@ -321,6 +323,12 @@ impl State {
                     worktree: worktree.clone(),
                 });
             }
+            Record::Placed { launcher, host, .. } => {
+                job.attempt_mut().placed = Some(Placed {
+                    launcher: launcher.clone(),
+                    host: host.clone(),
+                });
+            }
             Record::Ended {
                 exit,
                 status,
@@ -330,6 +338,7 @@ impl State {
                 usage,
                 cost_usd,
                 open,
+                lost,
                 ..
             } => {
                 self.spent.add(usage, *cost_usd);
@@ -346,6 +355,7 @@ impl State {
                     usage: usage.clone(),
                     cost_usd: *cost_usd,
                     open: open.clone(),
+                    lost: *lost,
                 });
                 // We ended it ourselves: that says nothing about the work or the place.
                 if at_once && *status != Some(HandoffStatus::Completed) {

@@ -70,6 +70,12 @@ fn row(task: &StatusTask) -> [String; 9] {
         (Some(provider), ..) => provider.clone(),
         _ => String::new(),
     };
+    let place = match (&task.host, &task.launcher) {
+        (Some(host), _) => format!("{place} on {host}"),
+        (None, Some(launcher)) => format!("{place} by {launcher}"),
+        (None, None) => place,
+    };
+    let place = place.trim_start().to_owned();
     let state = match task.pid {
         Some(pid) => format!("{}, pid {pid}", task_word(task.state)),
         None => task_word(task.state).to_owned(),
@@ -171,7 +177,7 @@ mod tests {
         let row = text.lines().find(|l| l.contains("paging")).unwrap();
         for part in [
             "running, pid 4242",
-            "arc 1/2",
+            "arc 1/2 on node7",
             "  3  ",
             "46",
             "31 %",

@@ -60,6 +60,8 @@ pub(crate) fn settings() -> Settings {
         class: SlotClass::default(),
         models: BTreeMap::new(),
         pull_request: None,
+        launcher: None,
+        launcher_io: None,
     }
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn ended(attempt: u32, exit: i32, status: Option<HandoffStatus>) -> R
         usage: Usage::default(),
         cost_usd: None,
         open: Vec::new(),
+        lost: false,
     }
 }
 

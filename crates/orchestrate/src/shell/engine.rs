@@ -155,7 +155,11 @@ impl Engine<'_> {
         if self.signals.is_cancelled() && !interrupted {
             let signal = self.signals.signal().unwrap_or(2);
             self.write(None, Record::InterruptAsked { signal })?;
-            self.context.stop.cancel_by_signal(signal);
+            // The signal itself has reached the workers' token as well; to ask twice would take the
+            // time away in which they hand over.
+            if !self.context.stop.is_cancelled() {
+                self.context.stop.cancel_by_signal(signal);
+            }
         }
         let file = self.context.layout.halt_file();
         let at_once = matches!(

@@ -18,6 +18,11 @@ pub(crate) fn line(task: Option<&TaskId>, record: &Record, state: &State) -> Opt
             (1, _) => format!("{job}: started at another place"),
             (n, _) => format!("{job}: started, attempt {n}"),
         },
+        Record::Placed {
+            launcher,
+            host: Some(host),
+            ..
+        } => format!("{job}: on {host}, by {launcher}"),
         Record::Ended {
             status,
             reason,

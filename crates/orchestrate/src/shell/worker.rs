@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use baton_cli::Failure;
 use baton_cli::config::TraceMode;
-use baton_process::{Command, Identity, Output, Waited, sibling};
+use baton_process::{Command, Output, Waited, sibling};
 use baton_protocol::{Handoff, HandoffStatus, ReadError, Reservation, Task, Timestamp, Usage};
 use fs2::FileExt as _;
 
 use crate::core::activity::{self, Activity};
 use crate::core::decide;
 use crate::core::job::{Attempt, Job, Start};
+use crate::core::launch::Launcher;
 use crate::core::names;
 use crate::core::placing;
 use crate::core::questions;
@@ -22,6 +23,8 @@ use crate::core::state::State;
 use crate::core::{open_issues, urgency};
 
 use super::context::{Context, Line};
+use super::doer;
+use super::launch::{self, Trip};
 use super::layout::make_folder;
 use super::placement::{Candidates, candidates};
 use super::stage::{self, exit_code, last_line};
@@ -36,10 +39,10 @@ const WALL: Duration = Duration::from_secs(30 * 60);
 /// How long a worker has to write its hand-off after TERM.
 const GRACE: Duration = Duration::from_secs(10);
 
-const STDERR: &str = "stderr.log";
-const HANDOFF: &str = "handoff.json";
+pub(super) const STDERR: &str = "stderr.log";
+pub(super) const HANDOFF: &str = "handoff.json";
 /// What the worker tells while it works.
-const EVENTS: &str = "events.jsonl";
+pub(super) const EVENTS: &str = "events.jsonl";
 
 /// Starts the job's worker (or finds the one that runs) and sees it to its end.
 pub(crate) fn run(context: &Context, line: &Line, state: &State, job: &Job) -> Result<(), Failure> {
@@ -67,7 +70,7 @@ pub(crate) fn run(context: &Context, line: &Line, state: &State, job: &Job) -> R
         }
     };
     make_folder(&folder)?;
-    let end = begin(context, state, job, &start, &folder)?;
+    let end = begin(context, line, state, job, &start, &folder)?;
     finish(context, line, job, &folder, end)
 }
 
@@ -99,6 +102,8 @@ pub(super) enum Ended {
         status: Option<HandoffStatus>,
         reason: String,
     },
+    /// Its launcher, its host or the way to it was lost.
+    Lost { exit: Option<i32>, reason: String },
     /// The run was stopped before it was started; nothing is on record and nothing is lost.
     Stopped,
 }
@@ -113,6 +118,7 @@ pub(super) fn never(status: HandoffStatus, reason: impl Into<String>) -> Ended {
 
 fn begin(
     context: &Context,
+    line: &Line,
     state: &State,
     job: &Job,
     start: &Start,
@@ -138,7 +144,22 @@ fn begin(
             let Some(_seat) = context.seat(decide::seats(state)) else {
                 return Ok(Ended::Stopped);
             };
-            spawn(context, state, job.kind, &task, folder, &place, &file)
+            match Launcher::of(&state.settings, &context.config, &task.role) {
+                None => spawn(context, state, job.kind, &task, folder, &place, &file),
+                Some(launcher) => Trip {
+                    context,
+                    line,
+                    state,
+                    job,
+                    start,
+                    task: &task,
+                    folder,
+                    place: &place,
+                    candidates: &file,
+                    launcher: &launcher,
+                }
+                .run(),
+            }
         }
         Candidates::None(ended) => Ok(ended),
     }
@@ -199,9 +220,7 @@ fn spawn(
         .map_err(|e| Failure::internal(format!("cannot lock the log of {}: {e}", task.id)))?;
     let queue = task.limits.queue_ms.unwrap_or(state.settings.queue_ms);
     let wait = format!("{queue}ms");
-    let mut argv: Vec<std::ffi::OsString> =
-        context.config.run.launcher.iter().map(Into::into).collect();
-    argv.push(sibling("slot-lock").into());
+    let mut argv: Vec<std::ffi::OsString> = vec![sibling("slot-lock").into()];
     argv.push("--candidates".into());
     argv.push(candidates.into());
     let class = urgency::name(urgency::class(state.settings.class, kind));
@@ -252,7 +271,7 @@ fn spawn(
     // The command holds our copy of the log's descriptor; only the worker's may keep the lock.
     drop(command);
     if let Some(identity) = child.identity() {
-        write_identity(folder, &identity)?;
+        doer::write(folder, &identity)?;
     }
     let wall = task.limits.wall_ms.map_or(WALL, Duration::from_millis);
     let deadline = Instant::now() + Duration::from_millis(queue) + wall + SLACK;
@@ -280,7 +299,7 @@ fn spawn(
     Ok(Ended::Exit(exit))
 }
 
-fn shell_words(words: &[String]) -> String {
+pub(super) fn shell_words(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         let plain = !word.is_empty()
             && word
@@ -295,27 +314,13 @@ fn shell_words(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-fn write_identity(folder: &Path, identity: &Identity) -> Result<(), Failure> {
-    let text = serde_json::json!({
-        "pid": identity.pid, "start": identity.start, "boot_id": identity.boot_id,
-    });
-    stage::write(folder, "process.json", &text.to_string())
-}
-
-/// The process of an attempt, if it was started.
-pub(crate) fn identity(folder: &Path) -> Option<Identity> {
-    let text = std::fs::read_to_string(folder.join("process.json")).ok()?;
-    let value: serde_json::Value = serde_json::from_str(&text).ok()?;
-    Some(Identity {
-        pid: u32::try_from(value["pid"].as_u64()?).ok()?,
-        start: value["start"].as_u64()?,
-        boot_id: value["boot_id"].as_str()?.to_owned(),
-    })
-}
-
 /// Waits for a worker that an earlier orchestrate started. The kernel says whether it lives.
 fn adopt(context: &Context, line: &Line, job: &Job, folder: &Path) -> Result<(), Failure> {
     let _seat = context.seat_of_running();
+    if let Some(launch) = launch::launched(folder).filter(|l| l.folder.is_some()) {
+        let ended = launch::adopt(context, line, job, folder, &launch)?;
+        return finish(context, line, job, folder, ended);
+    }
     let log = OpenOptions::new()
         .read(true)
         .write(true)
@@ -326,40 +331,13 @@ fn adopt(context: &Context, line: &Line, job: &Job, folder: &Path) -> Result<(),
     while log.try_lock_exclusive().is_err() {
         let late = Instant::now() >= deadline;
         if late || context.stop.wait(Duration::from_millis(100)) {
-            end_stranger(folder);
+            doer::end(folder);
             if late {
                 break;
             }
         }
     }
     finish(context, line, job, folder, Ended::Adopted)
-}
-
-/// Ends a worker that is not our child: TERM to its group, and KILL when asked twice.
-fn end_stranger(folder: &Path) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let Some(identity) = identity(folder).filter(Identity::is_alive) else {
-        return;
-    };
-    let Some(pid) = i32::try_from(identity.pid).ok().and_then(Pid::from_raw) else {
-        return;
-    };
-    let signal_once = folder.join("terminated");
-    let asked_before = signal_once.exists();
-    let _ = std::fs::write(&signal_once, "");
-    let since = std::fs::metadata(&signal_once)
-        .and_then(|m| m.created())
-        .ok()
-        .and_then(|t| t.elapsed().ok())
-        .unwrap_or_default();
-    let signal = if since >= GRACE {
-        Signal::KILL
-    } else {
-        Signal::TERM
-    };
-    if !asked_before || signal == Signal::KILL {
-        let _ = kill_process_group(pid, signal);
-    }
 }
 
 fn finish(
@@ -386,6 +364,19 @@ fn finish(
             usage: Usage::default(),
             cost_usd: None,
             open: Vec::new(),
+            lost: false,
+        },
+        Ended::Lost { exit, reason } => Record::Ended {
+            attempt,
+            exit,
+            status: None,
+            reason: crate::core::fallback::first_line(&reason, 1_000),
+            provider: None,
+            model: None,
+            usage: Usage::default(),
+            cost_usd: None,
+            open: Vec::new(),
+            lost: true,
         },
         Ended::Exit(code) => from_files(context, folder, attempt, Some(code)),
         Ended::Adopted => from_files(context, folder, attempt, None),
@@ -442,6 +433,7 @@ fn from_files(context: &Context, folder: &Path, attempt: u32, exit: Option<i32>)
             .filter(|h| h.status == HandoffStatus::Completed)
             .map(open_issues::of)
             .unwrap_or_default(),
+        lost: false,
     }
 }
 

@@ -8,7 +8,7 @@ use baton_cli::Failure;
 use baton_cli::config::Isolation;
 use baton_process::{Capture, Command};
 use baton_protocol::RelPath;
-use baton_repo::{Globs, Removal, Repo};
+use baton_repo::{GitPath, Globs, Removal, Repo};
 
 use super::context::Context;
 use super::layout::make_folder;
@@ -118,7 +118,7 @@ fn copy(context: &Context, to: &Path) -> Result<(), NotReady> {
         let Some(text) = relative.to_str() else {
             continue;
         };
-        if RelPath::new(text).is_err() || !globs.matches(&baton_repo::GitPath::from(text)) {
+        if RelPath::new(text).is_err() || !globs.matches(&GitPath::from(text)) {
             continue;
         }
         let target = to.join(relative);
@@ -133,6 +133,22 @@ fn copy(context: &Context, to: &Path) -> Result<(), NotReady> {
         })?;
     }
     Ok(())
+}
+
+/// The files that `copy` brings into a fresh work tree, as far as they are there.
+pub(crate) fn copied(context: &Context, tree: &Path) -> Result<Vec<GitPath>, Failure> {
+    let wanted = &context.config.worktree.copy;
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let globs = Globs::new(wanted).map_err(|e| Failure::config(format!("[worktree] copy: {e}")))?;
+    let files = walk(context.root()).into_iter().filter_map(|file| {
+        let relative = file.strip_prefix(context.root()).ok()?.to_str()?;
+        let name = GitPath::from(relative);
+        let brought = globs.matches(&name) && tree.join(relative).is_file();
+        brought.then_some(name)
+    });
+    Ok(files.collect())
 }
 
 /// The regular files below a folder; links are not followed, and git's and our folders are left out.

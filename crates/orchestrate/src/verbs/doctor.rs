@@ -6,7 +6,7 @@ use baton_repo::Repo;
 use serde_json::json;
 
 use crate::core::doctor::{self as report, Check, Level};
-use crate::shell::doctor::{self as look, machine, opencode, places, programs};
+use crate::shell::doctor::{self as look, launcher, machine, opencode, places, programs};
 use crate::shell::preflight;
 
 use super::place;
@@ -36,6 +36,7 @@ pub(crate) fn doctor(output: &Output) -> Result<Exit, Failure> {
     checks.push(places::slots(&env));
     let state = repo.as_ref().map(|repo| places::state(repo, &config));
     checks.extend(state.into_iter().flatten());
+    checks.extend(launcher::launchers(&root, &config, &env));
     checks.extend(repo.as_ref().map(places::run_lock));
     checks.push(opencode::opencode(&root, &signals));
     if signals.is_cancelled() {

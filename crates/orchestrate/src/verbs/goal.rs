@@ -28,12 +28,12 @@ pub(crate) fn goal(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         None if cli.objective.is_empty() => show(&store, &repo, output),
         None => {
             set(cli, &store, &repo, &layout, output)?;
-            goal_run::run(cli.detach, false, output)
+            goal_run::run(cli.detach, false, &cli.launch, output)
         }
         Some(GoalAction::Pause) => pause(&store, &repo, output),
         Some(GoalAction::Resume) => resume(&store, &repo, output),
         Some(GoalAction::Clear) => clear(&store, &repo, output),
-        Some(GoalAction::Run(run)) => goal_run::run(run.detach, run.detached, output),
+        Some(GoalAction::Run(run)) => goal_run::run(run.detach, run.detached, &run.launch, output),
     }
 }
 

@@ -4,6 +4,7 @@
 use baton_cli::{Failure, Output};
 use baton_protocol::{ErrorKind, Exit, RunStatus};
 
+use crate::cli_launch::Launch;
 use crate::core::goal::decide::{self, Bounds, Next, RunEnd};
 use crate::core::goal::{Current, Goal, Status, Step, prompts};
 use crate::core::state::State;
@@ -31,19 +32,29 @@ enum Ending {
 }
 
 /// Works on the goal until it is reached or something else ends it.
-pub(crate) fn run(detach: bool, detached: bool, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    detach: bool,
+    detached: bool,
+    launch: &Launch,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let repo = place::repository()?;
     let store = GoalStore::new(&Layout::new(repo.root()), repo.common_dir());
     let goal = store.read()?.ok_or_else(|| {
         Failure::usage("there is no goal; set one: orchestrate goal \"WHAT IS TO BE REACHED\"")
     })?;
     if detach && goal.status == Status::Active {
-        return detached::start(&repo, goal::LOOP, &["goal", "run", "--detached"], output);
+        let flags = launch.again();
+        let mut args = vec!["goal", "run", "--detached"];
+        args.extend(flags.iter().map(String::as_str));
+        return detached::start(&repo, goal::LOOP, &args, output);
     }
     if detached {
         detached::leave_the_terminal();
     }
-    let desk = place::open(output, "goal", |c| c.goal)?.desk(output);
+    let desk = place::open(output, "goal", |c| c.goal)?
+        .launched(launch)?
+        .desk(output);
     let seat = LoopLock::take(&desk.common_dir, goal::LOOP, &desk.signals)?;
     desk.layout.prepare()?;
     desk.forget_old_halts();

@@ -4,6 +4,7 @@ use baton_cli::{Environment, Failure, Output, config};
 use baton_process::Cancel;
 use baton_repo::Repo;
 
+use crate::cli_launch::Launch;
 use crate::shell::desk::Desk;
 use crate::shell::layout::Layout;
 use crate::shell::preflight;
@@ -76,6 +77,13 @@ pub(crate) fn open(
 }
 
 impl Opened {
+    /// Lets the flags about launchers win over the configuration.
+    pub(crate) fn launched(mut self, launch: &Launch) -> Result<Self, Failure> {
+        launch.override_config(&mut self.loaded.config);
+        launch.check(&self.loaded.config)?;
+        Ok(self)
+    }
+
     /// The desk of a verb that runs the engine as a part of what it does.
     pub(crate) fn desk(self, output: &Output) -> Desk<'_> {
         Desk::new(&self.repo, self.loaded, self.env, self.signals, output)

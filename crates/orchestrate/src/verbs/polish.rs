@@ -15,7 +15,7 @@ const FILES: usize = 8;
 
 /// Polishes the changed files.
 pub(crate) fn polish(cli: &Polish, output: &Output) -> Result<Exit, Failure> {
-    let desk = upkeep::desk(output, "polish", |c| c.polish, true)?;
+    let desk = upkeep::desk(output, "polish", |c| c.polish, &cli.launch, true)?;
     let since = match &cli.since {
         Some(revision) => merge_base(&desk, revision).ok_or_else(|| {
             Failure::usage(format!("--since {revision}: git knows no such commit"))

@@ -16,7 +16,7 @@ use super::{run, settings, upkeep};
 
 /// Restructures a file, a module or the project.
 pub(crate) fn restructure(cli: &Restructure, output: &Output) -> Result<Exit, Failure> {
-    let desk = upkeep::desk(output, "restructure", |c| c.restructure, true)?;
+    let desk = upkeep::desk(output, "restructure", |c| c.restructure, &cli.launch, true)?;
     let target = target(cli, &desk)?;
     let write = scope(&target, cli.scope, desk.root.join(&target).is_dir())?;
     let checks = baseline::checks(&desk, &cli.verify)?;

@@ -32,7 +32,7 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
         repo,
         loaded,
         env,
-    } = place::open(output, "run", |c| c.run)?;
+    } = place::open(output, "run", |c| c.run)?.launched(&cli.launch)?;
     let mut given = cli.from.as_deref().map(plan_file).transpose()?;
     github::allowed_for(cli, &loaded.config.github)?;
     if cli.pr {
@@ -253,6 +253,8 @@ fn settings(cli: &Run, config: &config::Config, given: bool) -> Result<Settings,
             .unwrap_or_else(|| attended(std::io::stderr().is_terminal())),
         models: models(config),
         pull_request: cli.pr.then_some(PullRequest { issue: cli.issue }),
+        launcher: cli.launch.launcher.clone().map(|words| words.0),
+        launcher_io: cli.launch.launcher_io.map(Into::into),
     })
 }
 

@@ -35,6 +35,8 @@ pub(crate) fn of_configuration(config: &config::Config) -> Result<Settings, Fail
         class: SlotClass::Batch,
         models: run::models(config),
         pull_request: None,
+        launcher: None,
+        launcher_io: None,
     })
 }
 

@@ -19,7 +19,7 @@ use crate::shell::desk::can_go_on;
 use crate::shell::goal_store::GoalStore;
 use crate::shell::journal::peek;
 use crate::shell::layout::{Layout, RunFolder};
-use crate::shell::{finishing, lock, loops, worker};
+use crate::shell::{doer, finishing, lock, loops, worker};
 
 use super::place;
 
@@ -187,7 +187,7 @@ fn row(folder: &RunFolder, job: &Job, now: Timestamp) -> StatusTask {
     let files = folder.attempt(job.id(), attempt.number, attempt.placement);
     let running = matches!(job.phase(), Phase::Running);
     let activity = worker::activity(&files);
-    let process = worker::identity(&files).filter(|i| running && i.is_alive());
+    let process = doer::read(&files).filter(|i| running && i.is_alive());
     let since = |at: std::time::SystemTime| {
         let took = now.system_time().duration_since(at).unwrap_or_default();
         u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
@@ -210,6 +210,9 @@ fn row(folder: &RunFolder, job: &Job, now: Timestamp) -> StatusTask {
         pid: process.map(|p| p.pid),
         provider: activity.provider,
         model: activity.model,
+        placement: attempt.placement,
+        launcher: attempt.placed.as_ref().map(|p| p.launcher.clone()),
+        host: attempt.placed.as_ref().and_then(|p| p.host.clone()),
         slot: activity.slot.map(|(slot, _)| slot).filter(|_| running),
         slots: activity.slot.map(|(_, slots)| slots),
         step: activity.step,

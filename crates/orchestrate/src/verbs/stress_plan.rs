@@ -21,7 +21,7 @@ pub(crate) fn stress_plan(cli: &StressPlan, output: &Output) -> Result<Exit, Fai
             "the goal is empty; say in plain words what is to be planned",
         ));
     }
-    let desk = upkeep::desk(output, "stress-plan", |c| c.stress_plan, false)?;
+    let desk = upkeep::desk(output, "stress-plan", |c| c.stress_plan, &cli.launch, false)?;
     let context = desk.looking()?;
     let planner = context.role("planner", "explore").to_owned();
     let critic = context.role("reviewer", "planner").to_owned();

@@ -3,6 +3,7 @@
 use baton_cli::{Failure, Output};
 use baton_protocol::{Exit, Scope, Task, TaskId, VerifyCommand};
 
+use crate::cli_launch::Launch;
 use crate::core::goal::prompts::reading_plan;
 use crate::core::outcome;
 use crate::core::record::Settings;
@@ -17,9 +18,10 @@ pub(crate) fn desk<'a>(
     output: &'a Output,
     verb: &str,
     wanted: fn(&baton_cli::config::CommandsConfig) -> bool,
+    launch: &Launch,
     clean: bool,
 ) -> Result<Desk<'a>, Failure> {
-    let opened = place::open(output, verb, wanted)?;
+    let opened = place::open(output, verb, wanted)?.launched(launch)?;
     preflight::target(&opened.repo)?;
     let dirt = if clean {
         Dirt::Refused { flag: false }

@@ -1,6 +1,7 @@
 //! Looks at this machine, this repository and the servers. Every look is bounded, and a look that
 //! cannot be made is a finding, never an error.
 
+pub(crate) mod launcher;
 pub(crate) mod machine;
 pub(crate) mod opencode;
 pub(crate) mod places;
