@@ -111,14 +111,24 @@ contend "slot-lock, 2 slots" 2 "$tool" --key c --slots 2 -q --
 awk -v floor="$floor" -v flock="$two_files" -v ours="$wall" 'BEGIN {
     printf "slot-lock = %.0f %% of no lock (bar: 90), %.2f of flock on 2 files (bar: 1)\n", 100 * floor / ours, ours / flock }'
 
-echo "## hand-over: from the end of the holder's command to the start of the next (median of 100; us)"
-for _ in $(seq 100); do
-    "$tool" --key h --slots 1 -- bash -c 'read -rt 0.1 _ <> <(:); echo "$EPOCHREALTIME"' > a &
-    until grep -q '"slot":0' <("$tool" status h 2>/dev/null); do :; done
-    "$tool" --key h --slots 1 -- bash -c 'echo "$EPOCHREALTIME"' > b &
-    wait
-    echo $(($(tr -d '.,' < b) - $(tr -d '.,' < a)))
-done | sort -n | awk '{ v[NR] = $1 } END { print "slot-lock", v[int((NR + 1) / 2)], "p90", v[int(NR * 0.9)] }'
+echo "## hand-over: from the end of the holder's command to the first instruction of the next (100 jobs, 8 in flight; us)"
+if have cc; then
+    cc -O2 -static -o stamp "$here/benches/slot-lock/stamp.c"
+    own=$(for _ in $(seq 51); do ./stamp start; done | sort -n | sed -n 26p)
+    hand_over() { # NAME COMMAND...
+        local name=$1; shift
+        rm -f stamps
+        seq 100 | xargs -P 8 -I{} "$@" ./stamp stamps 20
+        sort -n stamps | awk 'NR > 1 && $1 > end { print $1 - end } { end = $2 }' | sort -n |
+            awk -v name="$name" -v own="$own" '{ v[NR] = $1 / 1e3 } END {
+                median = v[int((NR + 1) / 2)]
+                printf "%-10s median %.0f, p90 %.0f, least %.0f; without the start of the command itself (%.0f): %.0f\n",
+                    name, median, v[int(NR * 0.9)], v[1], own / 1e3, median - own / 1e3 }'
+    }
+    hand_over flock flock f
+    hand_over slot-lock "$tool" --key h --slots 1 -q --
+    echo "(bar for the last figure of slot-lock: 1000)"
+fi
 
 echo "## waiting: processor time of 20 waiters on one slot"
 "$tool" --key w --slots 1 -- sleep 12 &

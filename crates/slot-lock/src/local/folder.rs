@@ -116,17 +116,34 @@ impl Folder {
     pub(super) fn enter(&self) -> Result<Inside, StoreError> {
         let gate = self.gate()?;
         let entries = self.entries()?;
-        let record = Record::read(&self.path);
-        let made = record.unwrap_or_default().made;
+        let mut record = Record::read(&self.path);
+        let made = record.map_or(0, |r| r.made);
         let is_missing = |slot: &u32| entries.slots.binary_search(slot).is_err();
-        // A file that was here is gone (or nothing ever was). Slots may be held whose files are
-        // removed, also above our own number; they are made visible again.
-        let entries = if record.is_none() || (0..made).any(|slot| is_missing(&slot)) {
-            self.restore(made, &entries)?;
-            self.entries()?
-        } else {
-            entries
-        };
+        let missing: Vec<u32> = (0..made).filter(is_missing).collect();
+        if let (Some(record), true) = (record, missing.is_empty()) {
+            return Ok(Inside {
+                gate,
+                record,
+                entries,
+            });
+        }
+        // A file that was here is gone (or nothing ever was). Its second name gives it back.
+        let give_back = |slot| fs::hard_link(self.spare_path(slot), self.slot_path(slot));
+        let found = missing.iter().filter(|slot| give_back(**slot).is_ok());
+        let is_lost = record.is_none() || found.count() < missing.len();
+        let mut entries = self.entries()?;
+        if is_lost {
+            // Slots may be held whose files are removed, also above our own number; they are made
+            // visible again. That costs a look through all processes, so it is noted that it was done.
+            let known = record.unwrap_or_default();
+            self.restore(known.made, &entries)?;
+            entries = self.entries()?;
+            let above = entries.slots.last().map_or(0, |last| last + 1);
+            let made = known.made.max(above);
+            let restored = Record { made, ..known };
+            restored.write(&self.path, self.root.file_mode());
+            record = Some(restored);
+        }
         Ok(Inside {
             gate,
             record: record.unwrap_or_default(),
