@@ -43,6 +43,18 @@ pub(crate) struct Want {
     pub(crate) only_model: Option<String>,
 }
 
+impl Want {
+    /// The number of slots as it is noted for later callers: what is only assumed is none that
+    /// anybody should count with.
+    pub(crate) fn record(&self) -> String {
+        if self.is_assumed {
+            String::new()
+        } else {
+            self.slots.to_string()
+        }
+    }
+}
+
 /// What a caller asks for: one slot of any of `wants`, the first that has one free.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {

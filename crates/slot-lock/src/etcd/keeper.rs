@@ -3,10 +3,11 @@
 //!
 //! While slot-lock is there it says so with every keep-alive, and the keeper only listens.
 
+use std::fs::File;
 use std::io::{self, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,9 @@ use super::held::{Lost, end_of};
 use super::tenure::{Claim, Tenure, millis};
 use crate::clock::boot_ms;
 use crate::ending;
-use crate::keeper::{DETACHED, Limit, ORPHAN, Orders, Pipe, keeper_command, open, search};
+use crate::keeper::{
+    DETACHED, Limit, ORPHAN, Orders, Pipe, Process, keeper_command, open, search, sleep_while_brief,
+};
 
 /// The second argument of such a keeper.
 pub(crate) const WORD: &str = "etcd";
@@ -64,19 +67,38 @@ impl Mission {
 /// The keeper as slot-lock sees it.
 #[derive(Debug)]
 pub(super) struct EtcdKeeper {
-    process: Child,
+    process: Process,
     pipe: PipeWriter,
 }
 
 impl EtcdKeeper {
     /// `becomes`: we become the command, which must not have the keeper as its child.
     pub(super) fn start(mission: &Mission, becomes: bool) -> io::Result<Self> {
-        let words: &[&str] = if becomes { &[ORPHAN, WORD] } else { &[WORD] };
-        let mut keeper = Self::start_with(words, mission)?;
-        if becomes {
-            keeper.process.wait()?;
+        if !becomes {
+            return Self::split(mission);
+        }
+        let mut keeper = Self::start_with(&[ORPHAN, WORD], mission)?;
+        if let Process::Started(process) = &mut keeper.process {
+            process.wait()?;
         }
         Ok(keeper)
+    }
+
+    /// Splits off one that becomes a program of its own when the command takes longer: a copy of us
+    /// costs a tenth of that, and must not use the connections it has copies of.
+    fn split(mission: &Mission) -> io::Result<Self> {
+        let (receive, mut pipe) = io::pipe()?;
+        let nothing = File::open("/dev/null")?;
+        let pid = baton_process::split(nothing.into(), receive.into(), || {
+            sleep_while_brief();
+            // Descriptors 0 and 1 stay what they are. This returns only when it fails.
+            let _ = keeper_command().arg(WORD).exec();
+            125
+        })?;
+        let text = serde_json::to_string(mission)?;
+        pipe.write_all(format!("{text}\n").as_bytes())?;
+        let process = Process::Split(pid);
+        Ok(Self { process, pipe })
     }
 
     /// One that outlives us.
@@ -94,7 +116,7 @@ impl EtcdKeeper {
             // Ctrl-C is meant for the command, not for the keeper.
             command.process_group(0);
         }
-        let process = command.spawn()?;
+        let process = Process::Started(command.spawn()?);
         Ok(Self { process, pipe })
     }
 
@@ -109,9 +131,8 @@ impl EtcdKeeper {
         Ok(pipe)
     }
 
-    pub(super) fn dismiss(mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+    pub(super) fn dismiss(self) {
+        self.process.dismiss();
     }
 }
 
@@ -276,7 +297,8 @@ impl Keeping {
     }
 
     fn care(&mut self) {
-        if self.command.is_some() && self.is_left_alone() && boot_ms() >= self.tenure.next_ms() {
+        // Also where slot-lock was stopped before it could name the command.
+        if self.is_left_alone() && boot_ms() >= self.tenure.next_ms() {
             // There is nobody left to tell.
             let _ = self.tenure.beat();
         }

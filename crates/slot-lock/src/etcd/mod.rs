@@ -6,6 +6,7 @@
 
 mod address;
 mod client;
+mod direct;
 mod held;
 mod keeper;
 mod names;
@@ -28,7 +29,7 @@ pub(crate) use keeper::{WORD as KEEPER, main as keep};
 use self::client::{Access, Client};
 use self::held::in_time;
 use self::names::{Names, key_of, slot_index, ticket_rank};
-use self::place::{EtcdPlace, Standing, TRIES, Tried};
+use self::place::{EtcdPlace, Manner, Standing, TRIES, Tried};
 use self::tenure::{Tenure, grant_for, revoke};
 use self::upkeep::Upkeep;
 use self::wire::{Entry, below, entries, is_unchanged, put, succeeded};
@@ -134,18 +135,25 @@ impl Store for EtcdStore {
             upkeep: Arc::new(upkeep),
             on_lost: self.on_lost,
         };
+        let manner = Manner {
+            standpoint: None,
+            joins: queue,
+        };
+        let mut found = Vec::new();
         for _ in 0..TRIES {
-            let (tried, is_changed) = Client::patiently(|| standing.attempt(ask))?;
-            if let Tried::Taken(held) = tried {
-                return Ok(Attempt::Taken(held));
+            let (tried, is_changed) = Client::patiently(|| standing.attempt(ask, manner))?;
+            match tried {
+                Tried::Taken(held) => return Ok(Attempt::Taken(held)),
+                Tried::Not(findings) => found = findings,
             }
             if !is_changed {
                 break;
             }
         }
         if queue {
-            let lease = Client::patiently(|| standing.join(ask))?;
-            Ok(Attempt::Queued(Box::new(EtcdPlace::new(standing, lease))))
+            let place = EtcdPlace::new(standing, found);
+            Client::patiently(|| place.ensure_joined(ask))?;
+            Ok(Attempt::Queued(Box::new(place)))
         } else {
             revoke(&self.client, &standing.upkeep.lease());
             Ok(Attempt::Busy)

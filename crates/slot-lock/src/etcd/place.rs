@@ -1,7 +1,8 @@
 //! Waiting in one or several queues at once.
 //!
-//! Whoever is behind somebody watches that ticket alone; whoever is first of its class watches the
-//! slots and queues of the server. So a queue of hundreds costs one event a step.
+//! Whoever is far behind watches one ticket alone, that of the one two places before; the first two,
+//! and whoever is first of its class, watch the slots and queues of the server. So a queue of hundreds
+//! costs an event or two a step.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use baton_protocol::Timestamp;
 
 use super::client::{Client, Trouble};
+use super::direct::{Outcome, Request, Standpoint, is_possible};
 use super::held::{EtcdHeld, Lost};
 use super::names::{Names, ticket_rank};
 use super::take::{Finding, Look, Taker, look};
@@ -45,9 +47,22 @@ pub(super) struct EtcdPlace {
     standing: Option<Standing>,
     /// The lease our tickets hang on.
     lease: String,
+    /// What the last look found, where nothing was done with it yet.
+    found: Vec<(Finding, Look)>,
+    /// Where we stand, in the only queue.
+    standpoint: Option<Standpoint>,
     watches: Vec<Option<Watch>>,
     /// When each ticket got its present rank, in milliseconds since boot.
     since_ms: Vec<u64>,
+}
+
+/// How a slot is tried for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// Where we stand, in the only queue.
+    pub(super) standpoint: Option<Standpoint>,
+    /// Where none is free the queue may be joined at once.
+    pub(super) joins: bool,
 }
 
 /// What trying led to.
@@ -59,9 +74,33 @@ pub(super) enum Tried {
 
 impl Standing {
     /// Looks at all candidates and takes the first slot that is free.
-    pub(super) fn attempt(&self, ask: &Ask) -> Result<(Tried, bool), Trouble> {
+    pub(super) fn attempt(&self, ask: &Ask, manner: Manner) -> Result<(Tried, bool), Trouble> {
         let lease = self.upkeep.lease();
-        let looks = look(&self.client, &self.names)?;
+        let looks = match (&self.names[..], &ask.wants[..]) {
+            ([names], [want]) if is_possible(want, &ask.bearer) => {
+                let label = Label::new(&ask.bearer, token::fresh(), Timestamp::now());
+                let ticket = Label::new(&ask.bearer, String::new(), Timestamp::now());
+                let request = Request {
+                    names,
+                    lease: &lease,
+                    want,
+                    bearer: &ask.bearer,
+                    label: &label,
+                    standpoint: manner.standpoint,
+                    ticket: manner.joins.then_some(&ticket),
+                };
+                let answer = self.client.ask("/v3/kv/txn", &request.body())?;
+                match request.outcome(&answer) {
+                    Some(Outcome::Taken(slot, revision)) => {
+                        let held = EtcdHeld::new(self, 0, slot, revision, &label);
+                        return Ok((Tried::Taken(Box::new(held)), false));
+                    }
+                    Some(Outcome::Seen(look)) => vec![look],
+                    None => look(&self.client, &self.names)?,
+                }
+            }
+            _ => look(&self.client, &self.names)?,
+        };
         let mut findings = Vec::with_capacity(looks.len());
         let mut is_changed = false;
         for (index, (look, want)) in looks.into_iter().zip(&ask.wants).enumerate() {
@@ -111,13 +150,33 @@ impl Standing {
 }
 
 impl EtcdPlace {
-    pub(super) fn new(standing: Standing, lease: String) -> Self {
+    /// The place of one who found this.
+    pub(super) fn new(standing: Standing, found: Vec<(Finding, Look)>) -> Self {
         let queues = standing.names.len();
+        let lease = standing.upkeep.lease();
+        let is_settled = |(finding, look): &(Finding, Look)| {
+            look.ticket(&lease).is_some() && matches!(finding, Finding::Behind(_) | Finding::Full)
+        };
+        let found = if found.iter().all(is_settled) {
+            found
+        } else {
+            Vec::new()
+        };
         Self {
             standing: Some(standing),
             lease,
+            found,
+            standpoint: None,
             watches: (0..queues).map(|_| None).collect(),
             since_ms: vec![boot_ms(); queues],
+        }
+    }
+
+    /// Joins every queue, unless it was found that we stand there.
+    pub(super) fn ensure_joined(&self, ask: &Ask) -> Result<(), Trouble> {
+        match &self.standing {
+            Some(standing) if self.found.is_empty() => standing.join(ask).map(drop),
+            _ => Ok(()),
         }
     }
 
@@ -130,9 +189,19 @@ impl EtcdPlace {
             // The lease was lost, and our tickets with it.
             self.lease = standing.join(ask)?;
             self.since_ms.fill(boot_ms());
+            self.found.clear();
+        }
+        if !self.found.is_empty() {
+            let found = std::mem::take(&mut self.found);
+            self.settle(found, ask, waker);
+            return Ok(None);
         }
         for _ in 0..TRIES {
-            let (tried, is_changed) = standing.attempt(ask)?;
+            let manner = Manner {
+                standpoint: self.standpoint,
+                joins: false,
+            };
+            let (tried, is_changed) = standing.attempt(ask, manner)?;
             match tried {
                 Tried::Taken(held) => return Ok(Some(held)),
                 Tried::Not(_) if is_changed => {}
@@ -143,13 +212,21 @@ impl EtcdPlace {
                     {
                         self.lease = standing.join(ask)?;
                     }
-                    self.age(&findings, ask);
-                    self.watch(findings, waker);
+                    self.settle(findings, ask, waker);
                     return Ok(None);
                 }
             }
         }
         Ok(None)
+    }
+
+    fn settle(&mut self, findings: Vec<(Finding, Look)>, ask: &Ask, waker: &Waker) {
+        let ticket = findings
+            .first()
+            .and_then(|(_, look)| look.ticket(&self.lease));
+        self.standpoint = ticket.and_then(|ticket| Some((ticket_rank(ticket)?, ticket.created)));
+        self.age(&findings, ask);
+        self.watch(findings, waker);
     }
 
     fn watch(&mut self, findings: Vec<(Finding, Look)>, waker: &Waker) {
@@ -158,12 +235,17 @@ impl EtcdPlace {
         };
         for (index, (finding, look)) in findings.into_iter().enumerate() {
             let names = &standing.names[index];
-            let target = match finding {
-                // Of another class: it may leave, or be overtaken by others of its class.
+            let far = match finding {
                 Finding::Behind(key) if ticket_class(&key) == self.own_class(&look) => {
-                    Target::Key(key)
+                    self.two_before(&look)
                 }
-                _ => Target::Below(names.all().to_owned()),
+                // Of another class: it may leave, or be overtaken by others of its class.
+                _ => None,
+            };
+            let (target, from) = match far {
+                Some(key) => (Target::Key(key), Some(look.revision + 1)),
+                // The next one watches what the first does: when its turn comes it is ready.
+                None => (Target::Below(names.all().to_owned()), None),
             };
             if self.watches[index]
                 .as_ref()
@@ -171,9 +253,15 @@ impl EtcdPlace {
             {
                 continue;
             }
-            let from = look.revision + 1;
             self.watches[index] = Watch::start(&standing.client, target, from, waker);
         }
+    }
+
+    /// The ticket with whose end we are among the first two; none when we are that already.
+    fn two_before(&self, look: &Look) -> Option<String> {
+        let own = look.ticket(&self.lease)?;
+        let place = look.tickets.iter().position(|ticket| ticket == own)?;
+        Some(look.tickets[place.checked_sub(2)?].key.clone())
     }
 
     fn own_class(&self, look: &Look) -> Option<u8> {
@@ -226,7 +314,9 @@ impl Place for EtcdPlace {
                 if now >= deadline {
                     return Ok(Waited::NotYet);
                 }
-                if now >= until || self.watches.iter().flatten().any(Watch::has_fired) {
+                // Each is asked, for asking takes the news away.
+                let news = self.watches.iter().flatten().map(Watch::has_news);
+                if news.fold(false, |any, one| any | one) || now >= until {
                     break;
                 }
                 if waker.sleep(None, Some(until.min(deadline) - now)) {

@@ -21,7 +21,7 @@ use crate::store::Want;
 const MOST_OPERATIONS: usize = 100;
 
 /// One server's slots and queues as they were at a revision.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) revision: i64,
     pub(super) slots: Vec<Entry>,
@@ -56,13 +56,8 @@ pub(super) fn look(client: &Client, names: &[Names]) -> Result<Vec<Look>, Troubl
         let answer = client.ask("/v3/kv/txn", &json!({"success": reads}))?;
         let at = revision(&answer);
         let mut found = ranges(&answer).into_iter();
-        while let (Some(slots), Some(mut tickets)) = (found.next(), found.next()) {
-            tickets.sort_by_key(order);
-            looks.push(Look {
-                revision: at,
-                slots,
-                tickets,
-            });
+        while let (Some(slots), Some(tickets)) = (found.next(), found.next()) {
+            looks.push(Look::new(at, slots, tickets));
         }
     }
     if looks.len() == names.len() {
@@ -77,6 +72,15 @@ fn order(ticket: &Entry) -> (u8, i64) {
 }
 
 impl Look {
+    pub(super) fn new(revision: i64, slots: Vec<Entry>, mut tickets: Vec<Entry>) -> Self {
+        tickets.sort_by_key(order);
+        Self {
+            revision,
+            slots,
+            tickets,
+        }
+    }
+
     /// Our ticket in its queue.
     pub(super) fn ticket(&self, lease: &str) -> Option<&Entry> {
         let ours = |ticket: &&Entry| ticket.key.rsplit('/').next() == Some(lease);
@@ -153,15 +157,9 @@ impl Taker<'_> {
             None => rank_of(bearer.class) + 1,
         };
         compare.extend((0..first).map(|rank| is_empty(&names.queue(rank))));
-        // What is only assumed is no number anybody should count with later.
-        let record = if want.is_assumed {
-            String::new()
-        } else {
-            want.slots.to_string()
-        };
         let mut success = vec![
             put(&name, &label.line(), self.lease),
-            put(&names.record(), &record, ""),
+            put(&names.record(), &want.record(), ""),
         ];
         // With very many candidates the other tickets are removed afterwards.
         let own = self.own_tickets();

@@ -1,4 +1,8 @@
-//! A thread that waits for a key (or all below a prefix) to be removed, and rings.
+//! A thread that waits for a key (or anything below a prefix) to be removed, and rings.
+//!
+//! A watch from a revision that is past already is served by etcd only every 100 ms, until it has
+//! caught up. Where that would hold up a slot the watch begins with what happens from now on, and
+//! rings when it has begun: who looks then has missed nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,66 +29,83 @@ pub(super) enum Target {
 #[derive(Debug)]
 pub(super) struct Watch {
     target: Target,
-    fired: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     host: JsonHost,
 }
 
+#[derive(Debug, Default)]
+struct Shared {
+    has_news: AtomicBool,
+    is_over: AtomicBool,
+}
+
 impl Watch {
-    /// Watches from this revision on, so nothing is missed that came after the look it belongs to.
+    /// Watches from this revision on, so nothing is missed that came after the look it belongs to; or
+    /// from now on, and then its beginning is news as well.
     /// None when no thread or connection could be had; then the caller looks by itself.
     pub(super) fn start(
         client: &Arc<Client>,
         target: Target,
-        from: i64,
+        from: Option<i64>,
         waker: &Waker,
     ) -> Option<Self> {
         let (host, headers) = client.stream_host()?;
-        let fired = Arc::new(AtomicBool::new(false));
+        let shared = Arc::new(Shared::default());
         let mut range = match &target {
             Target::Key(key) => json!({"key": encode(key.as_bytes())}),
             Target::Below(prefix) => below(prefix),
         };
-        range["start_revision"] = from.to_string().into();
+        if let Some(from) = from {
+            range["start_revision"] = from.to_string().into();
+        }
         range["filters"] = json!(["NOPUT"]);
         let asked = json!({"create_request": range});
-        let (flag, bell, theirs) = (Arc::clone(&fired), waker.bell().ok()?, host.clone());
+        let (told, bell, theirs) = (Arc::clone(&shared), waker.bell().ok()?, host.clone());
         let client = Arc::clone(client);
         let wait = move || {
             let headers: Vec<(&str, &str)> = headers
                 .iter()
                 .map(|(n, v)| (n.as_str(), v.as_str()))
                 .collect();
-            let mut is_news = false;
+            let mut is_canceled = false;
             let limit = client.limit();
             let ended = theirs.stream("/v3/watch", &asked, &headers, limit, &mut |line| {
-                is_news = is_over(line);
-                !is_news
+                let said = read(line);
+                is_canceled = said == Some(News::Over);
+                if said == Some(News::Event) || (said == Some(News::Begun) && from.is_none()) {
+                    told.has_news.store(true, Ordering::Release);
+                    bell.ring();
+                }
+                !is_canceled
             });
-            if !is_news {
+            if !is_canceled {
                 // The member died, or was cut off from the others.
                 if ended.is_err() {
                     client.distrust_member();
                 }
                 std::thread::sleep(PAUSE);
             }
-            flag.store(true, Ordering::Release);
+            told.is_over.store(true, Ordering::Release);
+            told.has_news.store(true, Ordering::Release);
             bell.ring();
         };
         let builder = std::thread::Builder::new().stack_size(512 * 1024);
         builder.spawn(wait).ok()?;
         Some(Self {
             target,
-            fired,
+            shared,
             host,
         })
     }
 
-    pub(super) fn has_fired(&self) -> bool {
-        self.fired.load(Ordering::Acquire)
+    /// Whether there was something to look at since the last call.
+    pub(super) fn has_news(&self) -> bool {
+        self.shared.has_news.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether this watch goes on and is for this.
     pub(super) fn is_for(&self, target: &Target) -> bool {
-        self.target == *target && !self.has_fired()
+        self.target == *target && !self.shared.is_over.load(Ordering::Acquire)
     }
 }
 
@@ -94,32 +115,54 @@ impl Drop for Watch {
     }
 }
 
-/// Whether a line of the stream says that there is something to look at: an event, or that the
-/// watch is over (its revision was compacted away, the token expired).
-fn is_over(line: &Value) -> bool {
+/// What a line of the stream says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum News {
+    /// From here on nothing is missed.
+    Begun,
+    /// Something was removed.
+    Event,
+    /// The watch is over (its revision was compacted away, the token expired).
+    Over,
+}
+
+fn read(line: &Value) -> Option<News> {
     let result = &line["result"];
-    let has_events = result["events"].as_array().is_some_and(|e| !e.is_empty());
-    has_events || result["canceled"] == true || line["error"].is_object()
+    if result["canceled"] == true || line["error"].is_object() {
+        Some(News::Over)
+    } else if result["events"].as_array().is_some_and(|e| !e.is_empty()) {
+        Some(News::Event)
+    } else {
+        (result["created"] == true).then_some(News::Begun)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_over;
+    use super::{News, read};
 
     #[test]
     fn recorded_lines_of_a_watch_are_told_apart() {
-        let over = |text: &str| is_over(&serde_json::from_str(text).unwrap());
-        assert!(!over(
-            r#"{"result":{"header":{"revision":"19"},"created":true}}"#
-        ));
-        assert!(over(
-            r#"{"result":{"header":{"revision":"20"},"events":[{"type":"DELETE","kv":{"key":"cy8w","mod_revision":"20"}}]}}"#
-        ));
-        assert!(over(
-            r#"{"result":{"header":{},"canceled":true,"compact_revision":"18"}}"#
-        ));
-        assert!(over(
-            r#"{"result":{"header":{},"watch_id":"-1","created":true,"canceled":true,"cancel_reason":"etcdserver: user name is empty"}}"#
-        ));
+        for (text, news) in [
+            (
+                r#"{"result":{"header":{"revision":"19"},"created":true}}"#,
+                News::Begun,
+            ),
+            (
+                r#"{"result":{"header":{"revision":"20"},"events":[{"type":"DELETE","kv":{"key":"cy8w","mod_revision":"20"}}]}}"#,
+                News::Event,
+            ),
+            (
+                r#"{"result":{"header":{},"canceled":true,"compact_revision":"18"}}"#,
+                News::Over,
+            ),
+            (
+                r#"{"result":{"header":{},"watch_id":"-1","created":true,"canceled":true,"cancel_reason":"etcdserver: user name is empty"}}"#,
+                News::Over,
+            ),
+        ] {
+            let line = serde_json::from_str(text).unwrap();
+            assert_eq!(read(&line), Some(news), "{text}");
+        }
     }
 }

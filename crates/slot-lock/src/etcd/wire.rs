@@ -39,11 +39,11 @@ pub(super) fn entries(range: &Value) -> Vec<Entry> {
     kvs.into_iter().flatten().filter_map(entry).collect()
 }
 
-/// The ranges of a transaction that only read, in the order they were asked in.
+/// The ranges of a transaction, in the order they were asked in.
 pub(super) fn ranges(answer: &Value) -> Vec<Vec<Entry>> {
     let responses = answer["responses"].as_array();
-    let range = |response: &Value| entries(&response["response_range"]);
-    responses.into_iter().flatten().map(range).collect()
+    let range = |response: &Value| response.get("response_range").map(entries);
+    responses.into_iter().flatten().filter_map(range).collect()
 }
 
 /// Whether a transaction's condition held.
@@ -107,6 +107,22 @@ pub(super) fn is_older(prefix: &str, revision: i64) -> Value {
     condition["target"] = "MOD".into();
     condition["result"] = "LESS".into();
     condition["mod_revision"] = (revision + 1).to_string().into();
+    condition
+}
+
+/// A condition: everything that starts with this text was created after this revision.
+pub(super) fn is_newer(prefix: &str, revision: i64) -> Value {
+    let mut condition = below(prefix);
+    condition["target"] = "CREATE".into();
+    condition["result"] = "GREATER".into();
+    condition["create_revision"] = revision.to_string().into();
+    condition
+}
+
+/// A condition: nothing that starts with this text stands at `first` or after it.
+pub(super) fn is_none_from(first: &str, prefix: &str) -> Value {
+    let mut condition = is_empty(prefix);
+    condition["key"] = encode(first.as_bytes()).into();
     condition
 }
 

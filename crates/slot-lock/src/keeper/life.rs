@@ -59,15 +59,20 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Like [`keep`], but sleeps on while slot-lock is there and the command is brief: most keepers of
-/// such commands are dismissed without having woken at all. Their orders stay in the pipe.
+/// Like [`keep`], but only when the command turns out to take longer, or slot-lock is gone.
 pub(super) fn keep_when_needed() -> u8 {
+    sleep_while_brief();
+    keep()
+}
+
+/// Sleeps on while slot-lock is there and the command is brief: most keepers of such commands are
+/// dismissed without having woken at all. Their orders stay in the pipe.
+pub(crate) fn sleep_while_brief() {
     let stdout = rustix::stdio::stdout();
     // No events asked for: only the end of slot-lock wakes us before the time is over.
     let mut fds = [PollFd::from_borrowed_fd(stdout, PollFlags::empty())];
     let limit = Timespec::try_from(BRIEF).ok();
     while let Err(rustix::io::Errno::INTR) = poll(&mut fds, limit.as_ref()) {}
-    keep()
 }
 
 /// Keeps what its standard input holds until its orders are fulfilled. Descriptor 0 is the locked

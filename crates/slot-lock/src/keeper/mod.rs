@@ -21,7 +21,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 pub(crate) use lease::{Lease, lease_path};
-pub(crate) use life::{Pipe, main, open, search};
+pub(crate) use life::{Pipe, main, open, search, sleep_while_brief};
 pub(crate) use orders::{Limit, Orders};
 
 use crate::identity::Identity;
@@ -47,12 +47,30 @@ pub(crate) struct Keeper {
     pipe: PipeWriter,
 }
 
+/// A keeper's process.
 #[derive(Debug)]
-enum Process {
+pub(crate) enum Process {
     /// A copy of us.
     Split(Pid),
     /// A program that was started.
     Started(Child),
+}
+
+impl Process {
+    /// Ends it.
+    pub(crate) fn dismiss(self) {
+        match self {
+            Self::Split(pid) => {
+                // It is not reaped yet, so the number is still its own.
+                let _ = kill_process(pid, Signal::KILL);
+                while let Err(rustix::io::Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
+            }
+            Self::Started(mut process) => {
+                let _ = process.kill();
+                let _ = process.wait();
+            }
+        }
+    }
 }
 
 /// This very program as a keeper.
@@ -130,16 +148,6 @@ impl Keeper {
 
     /// Ends it; the lock was given back already.
     pub(crate) fn dismiss(self) {
-        match self.process {
-            Process::Split(pid) => {
-                // It is not reaped yet, so the number is still its own.
-                let _ = kill_process(pid, Signal::KILL);
-                while let Err(rustix::io::Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
-            }
-            Process::Started(mut process) => {
-                let _ = process.kill();
-                let _ = process.wait();
-            }
-        }
+        self.process.dismiss();
     }
 }
