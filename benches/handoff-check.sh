@@ -8,7 +8,7 @@
 # folder and does not look into it) and `git diff --name-status BASE`. Bar: under twice that.
 # Where the report records the tree it handed over (worker-run's does), every changed file must be
 # hashed as well, which git's two questions never do; those rows also show what hashing alone costs.
-# Knobs: FILES=10000 RUNS=7
+# Knobs: FILES=10000 RUNS=7 ONLY=regex (of the rows to measure)
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -73,6 +73,7 @@ tree_now() { hash_all; }
 
 row() { # NAME [tree]
     local name=$1 peer ours hashing=""
+    [[ $name =~ ${ONLY:-.} ]] || return 0
     cp -p repo/.git/index index.kept
     if [ "${2:-}" = tree ]; then report "$(tree_now)"; else report; fi
     peer=$(least ask_git) ours=$(least judge)

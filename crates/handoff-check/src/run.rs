@@ -177,10 +177,8 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     if let Ok(report) = &found {
         // One name of a rename is enough, so who left out a name may have meant a rename.
         let claimed = &report.handoff.files_changed;
-        repo.pair_renames(&mut facts, |facts| {
-            claims::compare(claimed, facts).unclaimed.is_empty()
-        })
-        .map_err(repo_failure)?;
+        repo.pair_renames(&mut facts, |facts| claims::name_all(claimed, facts))
+            .map_err(repo_failure)?;
     }
 
     let runs = Runs::make(cli, &repo, task, &facts, &env, &cancel, loaded.as_ref())?;
@@ -192,7 +190,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     let handoff = found.as_ref().ok().map(|r| &r.handoff);
     let submodules = declared_submodules(&repo, &facts)?;
     let missing: Vec<GitPath> = handoff
-        .map(|h| claims::compare(&h.files_changed, &facts).missing)
+        .map(|h| claims::missing(&h.files_changed, &facts))
         .unwrap_or_default()
         .iter()
         .filter(|name| is_inside(name))

@@ -15,9 +15,15 @@ pub(crate) struct Compared {
     pub(crate) missing: Vec<String>,
 }
 
-/// Compares the claims with every changed name. One name of a rename is enough: the other is the
-/// same change.
-pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
+/// Which changed names are claimed, and which claims name none. One name of a rename is enough: the
+/// other is the same change.
+struct Hits<'a> {
+    touched: Vec<&'a GitPath>,
+    matched: Vec<bool>,
+    missing: BTreeSet<&'a str>,
+}
+
+fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
     let touched = facts.touched();
     let place = |name: &[u8]| touched.binary_search_by(|p| p.as_bytes().cmp(name)).ok();
     let mut matched = vec![false; touched.len()];
@@ -49,7 +55,7 @@ pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
             any = true;
         }
         if !any {
-            missing.insert(claim.path.clone());
+            missing.insert(claim.path.as_str());
         }
     }
     let changes = facts.net.iter().chain(&facts.committed);
@@ -64,8 +70,29 @@ pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
             }
         }
     }
+    Hits {
+        touched,
+        matched,
+        missing,
+    }
+}
+
+/// Whether every changed name is claimed.
+pub(crate) fn name_all(claims: &[FileNote], facts: &ChangeSet) -> bool {
+    hits(claims, facts).matched.iter().all(|is| *is)
+}
+
+/// The claims that name nothing changed.
+pub(crate) fn missing(claims: &[FileNote], facts: &ChangeSet) -> Vec<String> {
+    let missing = hits(claims, facts).missing;
+    missing.into_iter().map(str::to_owned).collect()
+}
+
+/// Compares the claims with every changed name.
+pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
+    let hits = hits(claims, facts);
     let those = |wanted: bool| {
-        let all = touched.iter().zip(&matched);
+        let all = hits.touched.iter().zip(&hits.matched);
         all.filter(|(_, is)| **is == wanted)
             .map(|(path, _)| path.to_string())
             .collect()
@@ -73,7 +100,7 @@ pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
     Compared {
         unclaimed: those(false),
         matched: those(true),
-        missing: missing.into_iter().collect(),
+        missing: hits.missing.iter().map(|name| (*name).to_owned()).collect(),
     }
 }
 
