@@ -5,6 +5,10 @@
 //! translations or optional locks. [`Repo::snapshot`] hashes the work tree through a private index
 //! and a private object folder, so that looking at a repository changes nothing in it.
 //!
+//! Contents that git stores just as they are on disk, and the names of trees of them, are hashed
+//! here instead ([`Depth::TreeName`]); where a filter, an attribute or a setting stands between, or
+//! an index file is of an unknown form, git does it. Tests hold both ways together.
+//!
 //! What this crate does *not* do: it never deletes a lock file, never forces a branch, and never
 //! removes a worktree that holds work nobody else has.
 
