@@ -374,3 +374,54 @@ fn longbash() {
     assert!(ended.last_message(1).contains("time limit"));
     nobody_sleeps(&seconds);
 }
+
+fn raw(tool: &str, arguments: &str) -> Value {
+    json!({"calls": [{"tool": tool, "raw": arguments}]})
+}
+
+/// Nothing runs with arguments that cannot be read, and the model hears what is wrong with them.
+#[test]
+fn t11_unreadable_arguments_run_nothing_and_are_answered_with_the_schema() {
+    let ended = Scenario::new("t11")
+        .steps(vec![
+            raw("write", "{\"path\": "),
+            raw("bash", "nonsense"),
+            edit(),
+            done(),
+        ])
+        .ends("completed", 0)
+        .solved(4);
+    for (request, words) in [(1, "write(path, content"), (2, "bash(command")] {
+        let said = ended.last_message(request);
+        assert!(said.contains("Not run: ") && said.contains(words), "{said}");
+    }
+    assert_eq!(ended.handoff["files_changed"].as_array().unwrap().len(), 1);
+}
+
+/// An unknown name, or a broken call, costs that call and not the others of the same answer.
+#[test]
+fn t16_one_bad_call_of_several_is_answered_and_the_others_run() {
+    let several = |bad: Value| json!({"calls": [{"read": "calc.py"}, bad, {"read": "test.py"}]});
+    let ended = Scenario::new("t16")
+        .steps(vec![
+            several(json!({"tool": "teleport", "with": {"to": "x"}})),
+            several(json!({"tool": "bash", "raw": "{\"command\": \"rm -rf "})),
+            edit(),
+            done(),
+        ])
+        .ends("completed", 0)
+        .solved(4);
+    let results = |request: usize| -> Vec<String> {
+        let messages = ended.requests[request]["body"]["messages"]
+            .as_array()
+            .unwrap();
+        let tools = messages.iter().filter(|m| m["role"] == "tool");
+        tools
+            .map(|m| m["content"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert!(results(1)[0].contains("def add") && results(1)[2].contains("assert"));
+    assert!(results(1)[1].contains("There is no tool `teleport`"));
+    let last = ended.last_message(2);
+    assert!(last.contains("[bash] Not run: "), "{last}");
+}

@@ -82,6 +82,7 @@ impl Session<'_> {
     fn call_turn(&mut self, answer: &ChatAnswer) -> Result<(), End> {
         let mut past = Vec::new();
         let mut results = Vec::new();
+        let mut not_run = Vec::new();
         let mut done_all = Vec::new();
         for call in &answer.tool_calls {
             let done = self.act(call, &answer.finish)?;
@@ -94,6 +95,8 @@ impl Session<'_> {
                     arguments: done.arguments.clone().unwrap_or_else(|| "{}".into()),
                 });
                 results.push((call.id.clone(), done.text.clone()));
+            } else {
+                not_run.push(format!("[{}] {}", call.name, done.text));
             }
             if done.changed
                 && self.job.check_every == CheckEvery::Step
@@ -107,11 +110,17 @@ impl Session<'_> {
         for (id, text) in &results {
             self.talk.push_result(id, text);
         }
-        if results.is_empty() {
+        // Broken calls are not in the history, so what was wrong with them is said apart.
+        let why = not_run.join("\n");
+        if !results.is_empty() && !why.is_empty() {
+            self.talk.append(&why);
+        } else if results.is_empty() && answer.finish == Finish::Length {
             let used = answer
                 .usage
                 .map_or(self.job.bounds.output_tokens, |u| u.completion);
             self.talk.push_user(&cut_off(used));
+        } else if results.is_empty() {
+            self.talk.push_user(&why);
         }
         self.after(&done_all)
     }
