@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use baton_cli::Failure;
-use baton_tokens::{Meter, Tally};
+use baton_tokens::Meter;
 use ignore::WalkBuilder;
 
-use crate::reader::{Content, measure};
+use crate::reader::{Content, Reader};
 
 /// The files to count and what was left out on the way.
 #[derive(Debug, Default)]
@@ -82,6 +82,9 @@ pub(crate) fn reason(error: &io::Error) -> String {
         .to_lowercase()
 }
 
+/// The most files a thread takes at a time: the more, the less often one wakes another.
+const BATCH: usize = 32;
+
 /// Counts files on all cores; `progress` hears how many are done. The results are in the order of
 /// the files.
 pub(crate) fn measure_all(
@@ -90,6 +93,8 @@ pub(crate) fn measure_all(
     mut progress: impl FnMut(usize),
 ) -> Vec<io::Result<Content>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Few files are dealt out one by one, so that no core is left with all the large ones.
+    let batch = (files.len() / cores / 8).clamp(1, BATCH);
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
     let mut results: Vec<Option<io::Result<Content>>> = files.iter().map(|_| None).collect();
@@ -97,21 +102,31 @@ pub(crate) fn measure_all(
         for _ in 0..cores.min(files.len()) {
             let (send, next) = (send.clone(), &next);
             scope.spawn(move || {
-                let mut tallies: Vec<Tally<'_>> = meters.iter().map(Meter::tally).collect();
+                let mut reader = Reader::new(meters);
                 loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = files.get(index) else { break };
-                    let result = File::open(path).and_then(|file| measure(file, &mut tallies));
-                    if send.send((index, result)).is_err() {
+                    let first = next.fetch_add(batch, Ordering::Relaxed);
+                    let Some(paths) = files.get(first..) else {
+                        break;
+                    };
+                    let counted: Vec<_> = paths
+                        .iter()
+                        .take(batch)
+                        .map(|path| File::open(path).and_then(|file| reader.measure(file)))
+                        .collect();
+                    if counted.is_empty() || send.send((first, counted)).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(send);
-        for (done, (index, result)) in receive.iter().enumerate() {
-            results[index] = Some(result);
-            progress(done + 1);
+        let mut done = 0;
+        for (first, counted) in receive {
+            done += counted.len();
+            for (place, result) in results[first..].iter_mut().zip(counted) {
+                *place = Some(result);
+            }
+            progress(done);
         }
     });
     let lost = || Err(io::Error::other("the thread that counted it ended early"));

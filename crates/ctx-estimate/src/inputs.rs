@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use baton_cli::input::main_document;
 use baton_cli::{Failure, Output};
 use baton_protocol::{Health, Provider, Task, read, read_strict};
-use baton_tokens::{Date, Meter, Tally};
+use baton_tokens::{Date, Meter};
 use serde_json::{Value, json};
 
 use crate::files::{find, measure_all, reason};
-use crate::reader::{Content, Text, measure};
+use crate::reader::{Content, Reader, Text};
 use crate::responses::as_chat;
 use crate::subject::{Asked, Subject, SubjectPart};
 
@@ -119,8 +119,8 @@ fn standard_input(meters: &[Meter]) -> Result<Subject, Failure> {
             "expects text on standard input, which is a terminal; name files or give a pipe",
         ));
     }
-    let mut tallies: Vec<Tally<'_>> = meters.iter().map(Meter::tally).collect();
-    let content = measure(stdin.lock(), &mut tallies)
+    let content = Reader::new(meters)
+        .measure(stdin.lock())
         .map_err(|e| Failure::input(format!("standard input: {}", reason(&e))))?;
     let mut subject = Subject::default();
     match content {
@@ -151,7 +151,7 @@ fn files(
     }
     let count = found.files.len();
     let results = measure_all(&found.files, meters, |done| {
-        if count > 100 && done.is_multiple_of(50) {
+        if count > 100 {
             output.progress(&format!("counted {done} of {count} files"));
         }
     });

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use baton_tokens::{Count, Tally, safe_cut};
+use baton_tokens::{Count, Meter, Tally, safe_cut};
 
 /// How much is read at a time, in bytes.
-const CHUNK: u64 = 1 << 20;
+const CHUNK: usize = 1 << 20;
 
 /// A NUL among the first bytes means binary, as git has it.
 const BINARY_PROBE: usize = 8000;
@@ -41,39 +41,68 @@ pub(crate) struct Broken {
     pub(crate) bytes: u64,
 }
 
-/// Reads and counts a stream, once for all tallies.
-pub(crate) fn measure(mut source: impl Read, tallies: &mut [Tally<'_>]) -> io::Result<Content> {
-    let mut counting = Counting {
-        tallies,
-        at: 0,
-        broken: None,
-    };
-    let mut buffer = Vec::new();
-    let mut first = true;
-    loop {
-        let read = source.by_ref().take(CHUNK).read_to_end(&mut buffer)?;
-        if first && is_utf16(&buffer) {
-            return Ok(Content::Utf16);
-        }
-        if first && buffer.iter().take(BINARY_PROBE).any(|byte| *byte == 0) {
-            return Ok(Content::Binary);
-        }
-        first = false;
-        let end = if read == 0 {
-            buffer.len()
-        } else {
-            cut(&buffer)
-        };
-        counting.feed(&buffer[..end]);
-        buffer.drain(..end);
-        if read == 0 {
-            return Ok(Content::Text(Text {
-                bytes: counting.at,
-                counts: counting.tallies.iter_mut().map(Tally::take).collect(),
-                broken: counting.broken,
-            }));
+/// Counts streams, one after the other, in the same memory.
+#[derive(Debug)]
+pub(crate) struct Reader<'m> {
+    tallies: Vec<Tally<'m>>,
+    buffer: Vec<u8>,
+}
+
+impl<'m> Reader<'m> {
+    /// Counts with these meters.
+    pub(crate) fn new(meters: &'m [Meter]) -> Self {
+        Self {
+            tallies: meters.iter().map(Meter::tally).collect(),
+            buffer: vec![0; CHUNK],
         }
     }
+
+    /// Reads and counts a stream, once for all meters.
+    pub(crate) fn measure(&mut self, mut source: impl Read) -> io::Result<Content> {
+        let mut counting = Counting {
+            tallies: &mut self.tallies,
+            at: 0,
+            broken: None,
+        };
+        let buffer = &mut self.buffer;
+        let mut kept = 0;
+        loop {
+            let filled = kept + fill(&mut source, &mut buffer[kept..])?;
+            let is_start = counting.at == 0 && kept == 0;
+            if is_start && is_utf16(&buffer[..filled]) {
+                return Ok(Content::Utf16);
+            }
+            if is_start && buffer[..filled.min(BINARY_PROBE)].contains(&0) {
+                return Ok(Content::Binary);
+            }
+            let is_end = filled < buffer.len();
+            let end = if is_end { filled } else { cut(buffer) };
+            counting.feed(&buffer[..end]);
+            buffer.copy_within(end..filled, 0);
+            kept = filled - end;
+            if is_end {
+                return Ok(Content::Text(Text {
+                    bytes: counting.at,
+                    counts: counting.tallies.iter_mut().map(Tally::take).collect(),
+                    broken: counting.broken,
+                }));
+            }
+        }
+    }
+}
+
+/// Reads until the buffer is full or the source has ended; says how much it got.
+fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
 }
 
 /// UTF-16 begins with its byte-order mark, in either order (U+FEFF is two bytes that are no UTF-8).
@@ -89,20 +118,34 @@ struct Counting<'a, 'm> {
 
 impl Counting<'_, '_> {
     fn feed(&mut self, bytes: &[u8]) {
-        for chunk in bytes.utf8_chunks() {
-            for tally in &mut *self.tallies {
-                tally.push(chunk.valid());
-                tally.push_broken(chunk.invalid().len());
-            }
-            self.at += chunk.valid().len() as u64;
-            let invalid = chunk.invalid().len() as u64;
-            if invalid > 0 {
-                let first_at = self.at;
-                let broken = self.broken.get_or_insert(Broken { first_at, bytes: 0 });
-                broken.bytes += invalid;
-                self.at += invalid;
-            }
+        // Checking a whole text at once is faster than looking for its broken places.
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.feed_text(text),
+            Err(_) => bytes.utf8_chunks().for_each(|chunk| {
+                self.feed_text(chunk.valid());
+                self.feed_broken(chunk.invalid().len());
+            }),
         }
+    }
+
+    fn feed_text(&mut self, text: &str) {
+        for tally in &mut *self.tallies {
+            tally.push(text);
+        }
+        self.at += text.len() as u64;
+    }
+
+    fn feed_broken(&mut self, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        for tally in &mut *self.tallies {
+            tally.push_broken(bytes);
+        }
+        let first_at = self.at;
+        let broken = self.broken.get_or_insert(Broken { first_at, bytes: 0 });
+        broken.bytes += bytes as u64;
+        self.at += bytes as u64;
     }
 }
 
@@ -126,14 +169,14 @@ mod tests {
     use baton_tokens::{Family, Meter};
     use proptest::prelude::*;
 
-    use super::{Broken, Content, Tally, Text, measure};
+    use super::{Broken, Content, Reader, Text};
 
-    fn tallies(meters: &[Meter]) -> Vec<Tally<'_>> {
-        meters.iter().map(Meter::tally).collect()
+    fn measure(source: impl Read, meters: &[Meter]) -> Content {
+        Reader::new(meters).measure(source).unwrap()
     }
 
     fn text(source: impl Read, meters: &[Meter]) -> Text {
-        match measure(source, &mut tallies(meters)).unwrap() {
+        match measure(source, meters) {
             Content::Text(text) => text,
             other => panic!("{other:?}"),
         }
@@ -143,7 +186,7 @@ mod tests {
     fn binary_is_seen_early() {
         let meters = [Meter::of_family(Family::Qwen)];
         assert_eq!(
-            measure(std::io::repeat(0), &mut tallies(&meters)).unwrap(),
+            measure(std::io::repeat(0), &meters),
             Content::Binary,
             "an endless stream of zeros ends at once"
         );
@@ -154,7 +197,7 @@ mod tests {
     fn utf16_is_told_from_binary() {
         let meters = [Meter::of_family(Family::Qwen)];
         for text in [&b"\xff\xfeh\0i\0"[..], b"\xfe\xff\0h\0i"] {
-            let content = measure(text, &mut tallies(&meters)).unwrap();
+            let content = measure(text, &meters);
             assert_eq!(content, Content::Utf16);
         }
     }
@@ -190,11 +233,22 @@ mod tests {
         assert_eq!(text(whole.as_bytes(), &meters).broken, None);
     }
 
+    #[test]
+    fn a_reader_forgets_the_stream_before() {
+        let meters = [Meter::of_family(Family::Qwen)];
+        let mut reader = Reader::new(&meters);
+        let mut measure = |text: &str| reader.measure(text.as_bytes()).unwrap();
+        let long = "a line of text\n".repeat(100_000);
+        let first = measure("short\n");
+        assert_ne!(measure(&long), first);
+        assert_eq!(measure("short\n"), first);
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_measured(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let meters = [Meter::of_family(Family::Llama3)];
-            match measure(&bytes[..], &mut tallies(&meters)).unwrap() {
+            match measure(&bytes[..], &meters) {
                 Content::Binary => prop_assert!(bytes.contains(&0)),
                 Content::Utf16 => prop_assert!(bytes[0] >= 0xFE),
                 Content::Text(text) => {

@@ -58,14 +58,32 @@ const CLASSES: [Class; 13] = [
     Class::Newline,
 ];
 
+/// The classes of ASCII, which is most of all text, found in one step.
+static ASCII: [Class; 128] = {
+    let mut classes = [Class::Other; 128];
+    let mut code: usize = 0;
+    while code < classes.len() {
+        classes[code] = Class::in_table(code);
+        code += 1;
+    }
+    classes
+};
+
 impl Class {
     /// The class of a character.
     #[inline]
     pub(crate) fn of(c: char) -> Self {
         let code = c as usize;
+        match ASCII.get(code) {
+            Some(class) => *class,
+            None => Self::in_table(code),
+        }
+    }
+
+    const fn in_table(code: usize) -> Self {
         let index = (code >> 8) * 2;
-        let block = usize::from(u16::from_le_bytes([TABLE[index], TABLE[index + 1]]));
-        CLASSES[usize::from(TABLE[INDEX_BYTES + (block << 8) + (code & 0xFF)])]
+        let block = u16::from_le_bytes([TABLE[index], TABLE[index + 1]]) as usize;
+        CLASSES[TABLE[INDEX_BYTES + (block << 8) + (code & 0xFF)] as usize]
     }
 
     /// `\p{L}`

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::features::Feature;
-use crate::engine::bpe::{Merges, Scratch, merge_all};
+use crate::engine::bpe::{Merges, NEVER, Part, merge_all};
 use crate::engine::{hash, pieces_of_o200k};
 
 /// The first merges of o200k (published by OpenAI under the MIT licence), best first: pairs of 16-bit
@@ -47,28 +47,31 @@ const fn home(key: u64) -> usize {
     hash::of_number(key) as usize % SLOTS
 }
 
-impl Merges for &Table {
-    fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)> {
+impl Merges for Table {
+    /// What a merge gives says how early it is: they are numbered alike.
+    fn rank(&self, left: u32, right: u32) -> u32 {
         let key = u64::from(left) << 16 | u64::from(right);
         let mut place = home(key);
         loop {
             match self.0[place] {
-                0 => return None,
+                0 => return NEVER,
                 found if found >> 16 == key => {
-                    let joined = u32::from(u16::try_from(found & 0xFFFF).ok()?);
-                    return Some((joined, joined));
+                    return u16::try_from(found & 0xFFFF).map_or(NEVER, u32::from);
                 }
                 _ => place = (place + 1) % SLOTS,
             }
         }
+    }
+
+    fn joined(&self, rank: u32) -> u32 {
+        rank
     }
 }
 
 /// Counts the symbols that texts fall into.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
-    symbols: Vec<u32>,
-    scratch: Scratch,
+    parts: Vec<Part>,
     /// Pieces counted before: their hashes and symbols. Made when first needed.
     remembered: Vec<(u64, u32)>,
 }
@@ -76,8 +79,7 @@ pub(super) struct Merging {
 impl Merging {
     pub(super) const fn new() -> Self {
         Self {
-            symbols: Vec::new(),
-            scratch: Scratch::new(),
+            parts: Vec::new(),
             remembered: Vec::new(),
         }
     }
@@ -100,10 +102,8 @@ impl Merging {
         if self.remembered[place].0 == hash {
             return self.remembered[place].1;
         }
-        self.symbols.clear();
-        self.symbols.extend(piece.bytes().map(u32::from));
-        let left = merge_all(&table, &mut self.symbols, &mut self.scratch);
-        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        let merged = merge_all(table, piece.bytes().map(u32::from), &mut self.parts);
+        let left = u32::try_from(merged.left).unwrap_or(u32::MAX);
         self.remembered[place] = (hash, left);
         left
     }

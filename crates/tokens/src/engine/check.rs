@@ -1,7 +1,7 @@
 //! The self-check of a fresh compilation: the compiled tables must count like the plain ones.
 
 use super::TokenizerError;
-use super::bpe::{Merges, Scratch, merge_all};
+use super::bpe::{Merges, NEVER, merge_all};
 use super::counter::Counter;
 use super::format::Header;
 use super::hash::Map;
@@ -66,25 +66,28 @@ pub(super) fn check(source: &Source<'_>, file: &[u8]) -> Result<(), TokenizerErr
 /// Counting the obvious way, with the source's own maps.
 struct Plain<'a> {
     source: &'a Source<'a>,
-    merges: Map<(u32, u32), (u32, u32)>,
+    ranks: Map<(u32, u32), u32>,
     alphabet: [char; 256],
 }
 
-struct PlainMerges<'a>(&'a Map<(u32, u32), (u32, u32)>);
+impl Merges for Plain<'_> {
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        self.ranks.get(&(left, right)).copied().unwrap_or(NEVER)
+    }
 
-impl Merges for PlainMerges<'_> {
-    fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)> {
-        self.0.get(&(left, right)).copied()
+    fn joined(&self, rank: u32) -> u32 {
+        let merge = self.source.merges.get(rank as usize);
+        merge.map_or(NEVER, |(_, _, joined)| *joined)
     }
 }
 
 impl<'a> Plain<'a> {
     fn new(source: &'a Source<'a>) -> Self {
         let merges = (0..).zip(&source.merges);
-        let merges = merges.map(|(rank, (left, right, joined))| ((*left, *right), (rank, *joined)));
+        let ranks = merges.map(|(rank, (left, right, _))| ((*left, *right), rank));
         Self {
             source,
-            merges: merges.collect(),
+            ranks: ranks.collect(),
             alphabet: byte_alphabet(),
         }
     }
@@ -112,11 +115,7 @@ impl<'a> Plain<'a> {
                 })),
             }
         }
-        merge_all(
-            &PlainMerges(&self.merges),
-            &mut symbols,
-            &mut Scratch::default(),
-        )
+        merge_all(self, symbols, &mut Vec::new()).left
     }
 
     fn count(&self, text: &str) -> u64 {
@@ -141,5 +140,61 @@ impl<'a> Plain<'a> {
             Scheme::Sentence => return self.symbols_left(&text.replace(' ', "\u{2581}")) as u64,
         }
         tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::super::compile::compile;
+    use super::super::source::{Scheme, Source, byte_alphabet};
+    use super::{Counter, Header, Plain};
+
+    /// A vocabulary as tiktoken's are written down: a token comes of every cut in two tokens.
+    fn source(mut tokens: Vec<String>) -> Source<'static> {
+        let bytes = byte_alphabet().map(|c| Cow::from(c.to_string()));
+        let mut source = Source {
+            scheme: Scheme::TripleDigits,
+            nfc: false,
+            ignore_merges: false,
+            vocabulary: bytes.into_iter().zip(0..).collect(),
+            merges: Vec::new(),
+            added: Vec::new(),
+        };
+        tokens.sort_by_key(String::len);
+        for token in tokens {
+            let joined = u32::try_from(source.vocabulary.len()).unwrap();
+            let id = |part: &str| source.vocabulary.get(part).copied();
+            let cuts = (1..token.len()).map(|at| token.split_at(at));
+            let cuts = cuts.filter_map(|(left, right)| Some((id(left)?, id(right)?, joined)));
+            let cuts: Vec<_> = cuts.collect();
+            if !cuts.is_empty() && !source.vocabulary.contains_key(token.as_str()) {
+                source.merges.extend(cuts);
+                source.vocabulary.insert(token.into(), joined);
+            }
+        }
+        source
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn merges_that_never_happen_can_be_left_out(
+            tokens in proptest::collection::vec("[ab]{2,5}|[abc]{2,6}", 0..60),
+            texts in proptest::collection::vec("[ab]{0,30}|[abc ]{0,90}", 1..40),
+        ) {
+            let source = source(tokens);
+            let file = compile(&source, &Value::Null, [0; 32]).unwrap();
+            let header = Header::verify(&file).unwrap();
+            let mut counter = Counter::new(&header, &file);
+            let plain = Plain::new(&source);
+            for text in texts {
+                prop_assert_eq!(counter.count(&text), plain.count(&text), "{}", text);
+            }
+        }
     }
 }

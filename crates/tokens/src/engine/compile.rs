@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::TokenizerError;
-use super::bpe::{Scratch, merge_all};
+use super::bpe::{Merges, NEVER, merge_all};
 use super::format::{Header, Section, Writer};
 use super::hash::{self, Map, Set};
-use super::source::{Merge, Scheme, Source, byte_alphabet, bytes_of_alphabet, token_bytes};
-use super::tables::{FILTER, MergeTable, NO_MERGE, filter_bit, pair_hash, pair_key};
+use super::source::{Scheme, Source, byte_alphabet, bytes_of_alphabet, token_bytes};
+use super::tables::{
+    FILTER, MOST_SYMBOLS, MergeTable, NO_MERGE, filter_bit, merge_entry, pair_hash, same_pair,
+};
 
 /// Compiles a tokenizer. `about` is kept in the file for people and for the chat template.
 pub(super) fn compile(
@@ -16,18 +18,24 @@ pub(super) fn compile(
     digest: [u8; 32],
 ) -> Result<Vec<u8>, TokenizerError> {
     let bytes = byte_ids(source)?;
-    let merges = merge_section(&source.merges);
-    let mut writer = Writer::new();
-    writer.add(Section::Merges, &merges);
-    writer.add(Section::Bytes, &bytes.map(u32::to_le_bytes).concat());
-    let characters = if source.scheme == Scheme::Sentence {
-        let characters = characters(source);
-        writer.add(Section::Characters, &character_section(&characters));
-        writer.add(Section::Pairs, &pair_section(source));
-        characters
-    } else {
-        Map::default()
+    let characters = match source.scheme {
+        Scheme::Sentence => characters(source),
+        _ => Map::default(),
     };
+    let ranks = Ranks::new(source)?;
+    let Reached { words, merges } = reached(source, &ranks, &bytes, &characters);
+    let symbols = Symbols::new(source, &merges, &bytes, &characters);
+    let mut writer = Writer::new();
+    writer.add(Section::Merges, &merge_section(source, &merges, &symbols));
+    if source.scheme == Scheme::Sentence {
+        writer.add(
+            Section::Characters,
+            &character_section(&characters, &symbols),
+        );
+        writer.add(Section::Pairs, &pair_section(source));
+    } else {
+        writer.add(Section::BytePairs, &byte_pairs(&bytes, &ranks, &symbols));
+    }
     let added: Vec<(u64, u64)> = source
         .added
         .iter()
@@ -38,7 +46,6 @@ pub(super) fn compile(
         .collect();
     writer.add(Section::Added, &added_section(&added));
     writer.add(Section::AddedFilter, &added_filter(source));
-    let words = words(source, &MergeTable::new(&merges), &bytes, &characters);
     let hashes = words.iter().map(|word| hash::of_bytes(word));
     writer.add(Section::Words, &hash_section(hashes, |hash| hash >> 20));
     writer.add(Section::About, about.to_string().as_bytes());
@@ -69,20 +76,97 @@ fn byte_ids(source: &Source<'_>) -> Result<[u32; 256], TokenizerError> {
     Ok(ids)
 }
 
-fn merge_section(merges: &[Merge]) -> Vec<u8> {
+/// All merges of the source, by the ids they join: a table like the compiled one, with ranks in the
+/// place of symbols.
+struct Ranks<'a> {
+    source: &'a Source<'a>,
+    table: Vec<[u8; 8]>,
+}
+
+impl<'a> Ranks<'a> {
+    fn new(source: &'a Source<'a>) -> Result<Self, TokenizerError> {
+        let ids = source.vocabulary.values().copied().max().unwrap_or(0);
+        let most = (ids as usize + 1).max(source.merges.len());
+        if most >= MOST_SYMBOLS as usize {
+            return Err(TokenizerError::Unsupported(format!(
+                "it has {most} tokens or merges; at most {MOST_SYMBOLS} are"
+            )));
+        }
+        let mut table = vec![NO_MERGE; slots(source.merges.len())];
+        for (rank, (left, right, _)) in (0..).zip(&source.merges) {
+            let (entry, home) = merge_entry(*left, *right, rank);
+            // Of two equal merges the later one counts, as with Hugging Face.
+            insert(&mut table, home, entry, |old| {
+                *old == NO_MERGE || same_pair(*old, entry)
+            });
+        }
+        Ok(Self { source, table })
+    }
+}
+
+impl Merges for Ranks<'_> {
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        MergeTable(&self.table).rank(left, right)
+    }
+
+    fn joined(&self, rank: u32) -> u32 {
+        let merge = self.source.merges.get(rank as usize);
+        merge.map_or(NEVER, |(_, _, joined)| *joined)
+    }
+}
+
+/// The numbers of symbols in the tables, by their ids in the source.
+struct Symbols(Vec<u32>);
+
+impl Symbols {
+    fn new(
+        source: &Source<'_>,
+        merges: &[usize],
+        bytes: &[u32; 256],
+        characters: &Map<char, u32>,
+    ) -> Self {
+        let mut characters: Vec<u32> = characters.values().copied().collect();
+        characters.sort_unstable();
+        let joined = merges.iter().map(|rank| source.merges[*rank].2);
+        let ids: Vec<u32> = bytes
+            .iter()
+            .copied()
+            .chain(characters)
+            .chain(joined)
+            .collect();
+        let most = ids.iter().max().map_or(0, |id| *id as usize);
+        let mut symbols = vec![NEVER; most + 1];
+        for (symbol, id) in (0..).zip(ids) {
+            symbols[id as usize] = symbol;
+        }
+        Self(symbols)
+    }
+
+    fn of(&self, id: u32) -> u32 {
+        self.0.get(id as usize).copied().unwrap_or(NEVER)
+    }
+}
+
+fn merge_section(source: &Source<'_>, merges: &[usize], symbols: &Symbols) -> Vec<u8> {
     let mut table = vec![NO_MERGE; slots(merges.len())];
-    for (rank, (left, right, joined)) in (0_u32..).zip(merges) {
-        let (key, home) = pair_key(*left, *right);
-        let mut entry = NO_MERGE;
-        entry[..8].copy_from_slice(&key.to_le_bytes());
-        entry[8..12].copy_from_slice(&rank.to_le_bytes());
-        entry[12..].copy_from_slice(&joined.to_le_bytes());
-        // Of two equal merges the later one counts, as with Hugging Face.
-        insert(&mut table, home, entry, |old| {
-            *old == NO_MERGE || old[..8] == entry[..8]
-        });
+    for rank in merges {
+        let (left, right, joined) = source.merges[*rank];
+        let [left, right, joined] = [left, right, joined].map(|id| symbols.of(id));
+        let (entry, home) = merge_entry(left, right, joined);
+        insert(&mut table, home, entry, |old| *old == NO_MERGE);
     }
     table.concat()
+}
+
+/// What each two bytes give: where merging begins, these are the pairs looked up.
+fn byte_pairs(bytes: &[u32; 256], ranks: &Ranks<'_>, symbols: &Symbols) -> Vec<u8> {
+    let pairs = bytes.iter().flat_map(|left| {
+        bytes.iter().flat_map(|right| {
+            let joined = ranks.joined(ranks.rank(*left, *right));
+            symbols.of(joined).to_le_bytes()
+        })
+    });
+    pairs.collect()
 }
 
 /// How many slots a table of this many entries gets: at most two thirds of them are taken.
@@ -133,7 +217,7 @@ fn characters(source: &Source<'_>) -> Map<char, u32> {
     singles.collect()
 }
 
-fn character_section(characters: &Map<char, u32>) -> Vec<u8> {
+fn character_section(characters: &Map<char, u32>, symbols: &Symbols) -> Vec<u8> {
     let mut table = vec![[0; 8]; slots(characters.len())];
     let mut sorted: Vec<(&char, &u32)> = characters.iter().collect();
     sorted.sort_unstable();
@@ -141,7 +225,7 @@ fn character_section(characters: &Map<char, u32>) -> Vec<u8> {
         let key = u32::from(*c) + 1;
         let mut entry = [0; 8];
         entry[..4].copy_from_slice(&key.to_le_bytes());
-        entry[4..].copy_from_slice(&id.to_le_bytes());
+        entry[4..].copy_from_slice(&symbols.of(*id).to_le_bytes());
         insert(&mut table, hash::of_number(u64::from(key)), entry, |old| {
             *old == [0; 8]
         });
@@ -201,35 +285,53 @@ fn added_filter(source: &Source<'_>) -> Vec<u8> {
     section
 }
 
-/// The pieces that are one token: those that merging joins into themselves, or every token where the
-/// tokenizer ignores merges for them.
-fn words(
+/// What can come of texts.
+struct Reached {
+    /// The pieces that are one token: those that merging joins into themselves, or every token where
+    /// the tokenizer ignores merges for them.
+    words: Vec<Vec<u8>>,
+    /// The ranks of the merges that can ever happen, in order.
+    ///
+    /// Vocabularies made from tiktoken's list each way to cut a token in two. But what happens inside a
+    /// token while a text is merged is what happens to the token alone, as long as nothing is joined
+    /// across its borders; so its two last parts are always the same ones. Of each token only the merge
+    /// counts that comes last when it is merged alone.
+    merges: Vec<usize>,
+}
+
+fn reached(
     source: &Source<'_>,
-    merges: &MergeTable<'_>,
+    ranks: &Ranks<'_>,
     bytes: &[u32; 256],
     characters: &Map<char, u32>,
-) -> Vec<Vec<u8>> {
+) -> Reached {
     let alphabet = bytes_of_alphabet();
-    let mut scratch = Scratch::default();
-    let mut symbols = Vec::new();
-    let mut one_token = |piece: &mut dyn Iterator<Item = u32>| {
-        symbols.clear();
-        symbols.extend(piece);
-        merge_all(merges, &mut symbols, &mut scratch) == 1
+    let mut parts = Vec::new();
+    let mut last = Vec::new();
+    let mut is_one = |symbols: &mut dyn Iterator<Item = u32>| {
+        let merged = merge_all(ranks, symbols, &mut parts);
+        if merged.left == 1 && merged.last != NEVER {
+            last.push(merged.last as usize);
+        }
+        merged.left == 1
     };
     let mut words = Vec::with_capacity(source.vocabulary.len());
     for token in source.vocabulary.keys() {
         if source.scheme == Scheme::Sentence {
             let known = token.chars().all(|c| characters.contains_key(&c));
-            if known && one_token(&mut token.chars().filter_map(|c| characters.get(&c).copied())) {
+            if known && is_one(&mut token.chars().filter_map(|c| characters.get(&c).copied())) {
                 words.push(token.as_bytes().to_vec());
             }
         } else if let Some(text) = token_bytes(token, &alphabet) {
             let ids = &mut text.iter().map(|byte| bytes[usize::from(*byte)]);
-            if source.ignore_merges || one_token(ids) {
+            if is_one(ids) || source.ignore_merges {
                 words.push(text);
             }
         }
     }
-    words
+    last.sort_unstable();
+    Reached {
+        words,
+        merges: last,
+    }
 }

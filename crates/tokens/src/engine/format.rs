@@ -17,7 +17,7 @@ use super::source::Scheme;
 
 const MAGIC: &[u8; 8] = b"BATONTOK";
 /// To be raised by any change of the format or of a hash function.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 const UNICODE: u32 = 16;
 /// What the checksum covers begins here.
 const COVERED: usize = 32;
@@ -32,9 +32,9 @@ pub(super) enum Section {
     Words,
     /// The merge table.
     Merges,
-    /// The id of each byte.
-    Bytes,
-    /// The id of each character (`Sentence` only).
+    /// What each two bytes are joined into, [`NEVER`](super::bpe::NEVER) for nothing.
+    BytePairs,
+    /// The symbol of each character (`Sentence` only).
     Characters,
     /// Hashes of the pairs of characters side by side in a token (`Sentence` only).
     Pairs,

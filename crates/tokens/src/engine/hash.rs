@@ -16,14 +16,23 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
         hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
         hash ^= hash >> 29;
     }
-    let last = rest
-        .iter()
-        .rev()
-        .fold(0, |word, byte| word << 8 | u64::from(*byte));
-    hash = (hash ^ last).wrapping_mul(FACTOR);
+    hash = (hash ^ few_bytes(rest)).wrapping_mul(FACTOR);
     hash ^= hash >> 32;
     hash = hash.wrapping_mul(FINAL);
     (hash ^ (hash >> 32)).max(1)
+}
+
+/// Up to seven bytes as a number, the first the lowest. Read by parts that may overlap, which costs
+/// less than one by one.
+#[inline]
+fn few_bytes(bytes: &[u8]) -> u64 {
+    let last = bytes.len().wrapping_sub(1);
+    if let (Some(first), Some(end)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, end] = [first, end].map(|four| u64::from(u32::from_le_bytes(*four)));
+        return first | end << ((last - 3) * 8);
+    }
+    let byte = |at: usize| bytes.get(at).map_or(0, |byte| u64::from(*byte) << (at * 8));
+    byte(0) | byte(1) | byte(2)
 }
 
 /// A hash of a number.
@@ -88,7 +97,7 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{checksum, of_bytes};
+    use super::{checksum, few_bytes, of_bytes};
 
     #[test]
     fn every_byte_counts() {
@@ -102,5 +111,15 @@ mod tests {
         }
         assert_ne!(of_bytes(b"a"), of_bytes(b"a\0"));
         assert_ne!(of_bytes(b""), 0);
+    }
+
+    #[test]
+    fn few_bytes_are_read_like_eight_with_zeros_behind() {
+        for length in 0..8 {
+            let text = &b"\x81\x12\xF3\x04\x95\x06\x77"[..length];
+            let mut eight = [0; 8];
+            eight[..length].copy_from_slice(text);
+            assert_eq!(few_bytes(text), u64::from_le_bytes(eight), "{length}");
+        }
     }
 }

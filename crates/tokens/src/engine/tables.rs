@@ -1,12 +1,18 @@
 //! The tables of a compiled file, looked up where they lie. All are open-addressed with linear
 //! probing; their sizes are powers of two and there is always an empty place.
 
-use super::bpe::Merges;
+use super::bpe::{Merges, NEVER};
 use super::format::{Header, Section};
 use super::hash;
 
+/// Symbols are numbered from the bytes on: 0 to 255, then the characters (`Sentence` only), then what
+/// the merges give, earliest first, so that a merge's symbol is its rank, too. With less than this many
+/// a merge fits into eight bytes: left, right, joined.
+pub(super) const MOST_SYMBOLS: u32 = 1 << SYMBOL_BITS;
+const SYMBOL_BITS: u32 = 20;
+
 /// An empty place of the merge table.
-pub(super) const NO_MERGE: [u8; 16] = [0xFF; 16];
+pub(super) const NO_MERGE: [u8; 8] = [0xFF; 8];
 
 /// A set of non-zero hashes.
 #[derive(Debug, Clone, Copy)]
@@ -38,39 +44,70 @@ fn slot<const N: usize>(slots: &[[u8; N]], place: u64) -> Option<&[u8; N]> {
     slots.get(place as usize & mask)
 }
 
-/// Joins pairs of symbols by looking them up.
+/// Finds what pairs of symbols are joined into.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct MergeTable<'a>(&'a [[u8; 16]]);
+pub(super) struct MergeTable<'a>(pub(super) &'a [[u8; 8]]);
 
-impl<'a> MergeTable<'a> {
-    pub(super) fn new(section: &'a [u8]) -> Self {
-        Self(section.as_chunks().0)
-    }
+/// A merge as it lies in the table, and where it lies first.
+pub(super) fn merge_entry(left: u32, right: u32, joined: u32) -> ([u8; 8], u64) {
+    let key = pair_key(left, right);
+    let entry = key << SYMBOL_BITS | u64::from(joined);
+    (entry.to_le_bytes(), hash::of_number(key))
 }
 
-/// Where a pair lies first, and its key.
+/// Whether two entries of the table are of the same pair.
+pub(super) const fn same_pair(a: [u8; 8], b: [u8; 8]) -> bool {
+    u64::from_le_bytes(a) >> SYMBOL_BITS == u64::from_le_bytes(b) >> SYMBOL_BITS
+}
+
 #[inline]
-pub(super) fn pair_key(left: u32, right: u32) -> (u64, u64) {
-    let key = u64::from(left) << 32 | u64::from(right);
-    (key, hash::of_number(key))
+fn pair_key(left: u32, right: u32) -> u64 {
+    u64::from(left) << SYMBOL_BITS | u64::from(right)
+}
+
+impl MergeTable<'_> {
+    #[inline]
+    fn entry(self, place: u64) -> u64 {
+        slot(self.0, place).map_or(u64::MAX, |entry| u64::from_le_bytes(*entry))
+    }
+
+    /// Goes on from a pair's first place, where this entry is.
+    #[inline]
+    fn find(self, key: u64, mut place: u64, mut entry: u64) -> u32 {
+        while entry != u64::MAX {
+            if entry >> SYMBOL_BITS == key {
+                return low_half(entry) & (MOST_SYMBOLS - 1);
+            }
+            place = place.wrapping_add(1);
+            entry = self.entry(place);
+        }
+        NEVER
+    }
 }
 
 impl Merges for MergeTable<'_> {
     #[inline]
-    fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)> {
-        let (key, mut place) = pair_key(left, right);
-        loop {
-            let entry = slot(self.0, place)?;
-            let found = low(entry);
-            if found == key {
-                let rank_and_id = high(entry);
-                return Some((low_half(rank_and_id), low_half(rank_and_id >> 32)));
-            }
-            if found == u64::MAX {
-                return None;
-            }
-            place = place.wrapping_add(1);
-        }
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        let key = pair_key(left, right);
+        let home = hash::of_number(key);
+        self.find(key, home, self.entry(home))
+    }
+
+    #[inline]
+    fn joined(&self, rank: u32) -> u32 {
+        rank
+    }
+
+    /// Reads the first places of both before it looks at either: they are far away, and come together.
+    #[inline]
+    fn ranks_around(&self, before: u32, symbol: u32, after: u32) -> (u32, u32) {
+        let (key_before, key_after) = (pair_key(before, symbol), pair_key(symbol, after));
+        let (home_before, home_after) = (hash::of_number(key_before), hash::of_number(key_after));
+        let (first_before, first_after) = (self.entry(home_before), self.entry(home_after));
+        (
+            self.find(key_before, home_before, first_before),
+            self.find(key_after, home_after, first_after),
+        )
     }
 }
 
@@ -111,7 +148,7 @@ pub(super) struct Strips {
 pub(super) struct Tables<'a> {
     pub(super) merges: MergeTable<'a>,
     words: HashSet<'a>,
-    bytes: &'a [[u8; 4]],
+    byte_pairs: &'a [[u8; 4]],
     characters: &'a [[u8; 8]],
     pairs: HashSet<'a>,
     added: &'a [[u8; 16]],
@@ -129,9 +166,9 @@ impl<'a> Tables<'a> {
         let filter = section(Section::AddedFilter);
         let (filter, lengths) = filter.split_at(filter.len().min(FILTER));
         Self {
-            merges: MergeTable::new(section(Section::Merges)),
+            merges: MergeTable(section(Section::Merges).as_chunks().0),
             words: HashSet(section(Section::Words).as_chunks().0),
-            bytes: section(Section::Bytes).as_chunks().0,
+            byte_pairs: section(Section::BytePairs).as_chunks().0,
             characters: section(Section::Characters).as_chunks().0,
             pairs: HashSet(section(Section::Pairs).as_chunks().0),
             added: section(Section::Added).as_chunks().0,
@@ -153,14 +190,15 @@ impl<'a> Tables<'a> {
         self.pairs.contains(key, hash::of_number(key))
     }
 
+    /// The rank of joining two bytes.
     #[inline]
-    pub(super) fn byte(&self, byte: u8) -> u32 {
-        self.bytes
-            .get(usize::from(byte))
-            .map_or(0, |id| u32::from_le_bytes(*id))
+    pub(super) fn byte_pair(&self, left: u8, right: u8) -> u32 {
+        let at = usize::from(left) << 8 | usize::from(right);
+        let rank = self.byte_pairs.get(at);
+        rank.map_or(NEVER, |rank| u32::from_le_bytes(*rank))
     }
 
-    /// The id of a character, none if it is written in bytes.
+    /// The symbol of a character, none if it is written in bytes.
     #[inline]
     pub(super) fn character(&self, c: char) -> Option<u32> {
         let key = u32::from(c) + 1;
@@ -173,6 +211,13 @@ impl<'a> Tables<'a> {
                 _ => place = place.wrapping_add(1),
             }
         }
+    }
+
+    /// Whether an added token begins with this byte.
+    pub(super) fn begins_added(&self, first: usize) -> bool {
+        // The bits of one first byte are 256 apart, one in each 32 bytes of the filter.
+        let column = self.added_filter.iter().skip(first / 8).step_by(32);
+        column.fold(0, |bits, byte| bits | byte) >> (first % 8) & 1 != 0
     }
 
     /// The longest added token at the start of `rest`: its length and what it strips.

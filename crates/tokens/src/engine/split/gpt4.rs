@@ -1,7 +1,10 @@
 //! `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,d}| ?[^\s\p{L}\p{N}]+[\r\n]*|` and
 //! the alternatives for white space; d is 1 or 3.
 
-use super::{Char, at, contraction, digits, is_line_end, is_space, line_ends, run, spaces};
+use super::{
+    Char, ascii_letters, at, contraction, digits, ends_word, is_line_end, is_space, line_ends, run,
+    spaces,
+};
 use crate::unicode::Class;
 
 /// Calls `piece` with each piece of the text, in order.
@@ -23,6 +26,18 @@ fn piece_end(text: &str, start: usize, first: Char, most_digits: usize) -> usize
         let length = contraction(text, start);
         if length > 0 {
             return start + length;
+        }
+    }
+    // A word as most are: ASCII, with what stands before it.
+    let from = if first.class.is_letter() {
+        start
+    } else {
+        first.end
+    };
+    if !is_line_end(first.class) && first.class != Class::Number {
+        let end = ascii_letters(text, from, false);
+        if end > from && ends_word(text, end) {
+            return end;
         }
     }
     if first.class.is_letter() {

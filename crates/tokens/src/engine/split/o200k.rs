@@ -3,7 +3,10 @@
 //! L = `[\p{Ll}\p{Lm}\p{Lo}\p{M}]` and C a contraction; then `\p{N}{1,3}`,
 //! ` ?[^\s\p{L}\p{N}]+[\r\n/]*` and the alternatives for white space.
 
-use super::{Char, at, contraction, digits, is_line_end, is_space, line_ends, run, spaces};
+use super::{
+    Char, ascii_letters, at, contraction, digits, ends_word, is_line_end, is_space, line_ends, run,
+    spaces,
+};
 use crate::unicode::Class;
 
 /// Calls `piece` with each piece of the text, in order.
@@ -17,6 +20,9 @@ pub(crate) fn pieces<'t>(text: &'t str, mut piece: impl FnMut(&'t str)) {
 }
 
 fn piece_end(text: &str, start: usize, first: Char) -> usize {
+    if let Some(end) = ascii_word(text, start, first) {
+        return end;
+    }
     if let Some(end) = word(text, start, first) {
         return end + contraction(text, end);
     }
@@ -30,13 +36,27 @@ fn piece_end(text: &str, start: usize, first: Char) -> usize {
     spaces(text, start)
 }
 
+/// The end of a word as most are: a capital or none, and small ASCII letters.
+#[inline]
+fn ascii_word(text: &str, start: usize, first: Char) -> Option<usize> {
+    let is_prefix = can_be_prefix(first.class) && first.class != Class::Mark;
+    let from = if is_prefix { first.end } else { start };
+    let capital = text.as_bytes().get(from)?.is_ascii_uppercase();
+    let small = from + usize::from(capital);
+    let end = ascii_letters(text, small, true);
+    (end > small && ends_word(text, end)).then_some(end)
+}
+
+/// `[^\r\n\p{L}\p{N}]`
+fn can_be_prefix(class: Class) -> bool {
+    !is_line_end(class) && !class.is_letter() && class != Class::Number
+}
+
 /// The end of a word at `start`, by the first of four readings that matches: ending small or ending
 /// in capitals, each with the first character as its prefix or as its first letter.
 fn word(text: &str, start: usize, first: Char) -> Option<usize> {
-    let can_be_prefix =
-        !is_line_end(first.class) && !first.class.is_letter() && first.class != Class::Number;
     let can_be_letter = first.class.is_letter() || first.class == Class::Mark;
-    let prefixed = if can_be_prefix {
+    let prefixed = if can_be_prefix(first.class) {
         letters(text, first.end)
     } else {
         Letters::default()
@@ -111,7 +131,9 @@ fn is_symbol(class: Class) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::pieces;
+    use proptest::prelude::*;
+
+    use super::{ascii_word, at, contraction, pieces, word};
 
     fn cut(text: &str) -> Vec<&str> {
         let mut found = Vec::new();
@@ -126,5 +148,18 @@ mod tests {
         assert_eq!(cut("a/b//\n/c"), ["a", "/b", "//\n/", "c"]);
         assert_eq!(cut("x  1234"), ["x", " ", " ", "123", "4"]);
         assert_eq!(cut("日本語 ひらA"), ["日本語", " ひら", "A"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_found_fast_is_the_word(text in "([ '_.A-Zséſ\u{301}中1\n]|[a-z]{1,9}){0,12}") {
+            for (start, _) in text.char_indices() {
+                let first = at(&text, start).unwrap();
+                if let Some(end) = ascii_word(&text, start, first) {
+                    let whole = word(&text, start, first);
+                    prop_assert_eq!(whole.map(|end| end + contraction(&text, end)), Some(end));
+                }
+            }
+        }
     }
 }
