@@ -1,5 +1,5 @@
-"""Judges the class model and its bound, and characters divided by four, on the fresh corpus, of which
-no file was used in fitting. Needs `reference.py $WORK/fresh.list`. Bars: the mean error is at most a
+"""Judges the class model and its bound, and characters divided by four, on the unseen corpus (or the one
+named), of which no file was used in fitting. Needs `reference.py $WORK/unseen.list`. Bars: the mean error is at most a
 fifth of that of characters/4; the bound is below the truth in at most 0.5 % of the files."""
 import json, subprocess, sys
 from common import CTX, NAMES, WORK, read_list, read_text, report
@@ -24,9 +24,10 @@ def percent(values):
     return 100 * sum(values) / max(1, len(values))
 
 
-with open(f"{WORK}/fresh.list.counts.json") as file:
+LISTING = f"{WORK}/{sys.argv[1] if len(sys.argv) > 1 else 'unseen'}.list"
+with open(f"{LISTING}.counts.json") as file:
     truth = json.load(file)
-paths = read_list(f"{WORK}/fresh.list")
+paths = read_list(LISTING)
 quarter = [len(read_text(path)) / 4 for path in paths]
 missed = 0
 for name in NAMES:

@@ -1,24 +1,26 @@
 """Makes the corpora: `corpus.list` (files of this machine) and `languages.list` (500 languages, hard
-cases) to fit with, `fresh.list` (packages from registries, none of which is among those) to judge by.
+cases) to fit with, `fresh.list` (packages from registries, none of which is among those) to judge by,
+`unseen.list` (other packages, from Debian too) for the last judgement and for exactness.
 
 corpus.py [NAME...] makes those named, else all. Every text is cut to a prompt's size (log-uniform), so
 that small ones count as much as large ones."""
-import base64, glob, os, random, re, string, sys, uuid
+import base64, glob, gzip, os, random, re, string, sys, uuid
 from common import WORK, report
 
 rng = random.Random(20261130)
 ROOTS = ["~/.cargo/registry/src", "~/.pyenv", "~/.rustup", "/usr/share", "/usr/include", "/usr/lib", "/usr/local/lib", "/etc"]
 FILES = int(os.environ.get("FILES", "6500"))
 FRESH = 2500
+UNSEEN = 5500
 
 
 class Corpus:
     def __init__(self, name):
-        self.name, self.paths, self.bytes = name, [], 0
-        os.makedirs(f"{WORK}/{name}", exist_ok=True)
+        self.name, self.folder, self.paths, self.bytes = name, f"texts-of-{name}", [], 0
+        os.makedirs(f"{WORK}/{self.folder}", exist_ok=True)
 
     def add(self, label, text):
-        path = f"{WORK}/{self.name}/{len(self.paths):05d}_{label[:30]}.txt"
+        path = f"{WORK}/{self.folder}/{len(self.paths):05d}_{label[:30]}.txt"
         with open(path, "w", encoding="utf8", newline="") as file:
             file.write(text)
         self.paths.append(path)
@@ -38,7 +40,19 @@ def cut(text, least, most):
     return text[start : start + size]
 
 
-def files(corpus, roots, most):
+def kind_of(name):
+    """The ending; that of what was packed for a packed one, and the whole name's for none."""
+    name = name.removesuffix(".gz")
+    return os.path.splitext(name)[1].lower()[:8]
+
+
+def read(path):
+    opened = gzip.open(path, "rt", encoding="utf8", newline="") if path.endswith(".gz") else open(path, encoding="utf8", newline="")
+    with opened as file:
+        return file.read(3_000_000)
+
+
+def files(corpus, roots, most, longest=40_000):
     by_kind = {}
     for root in map(os.path.expanduser, roots):
         for folder, _, names in os.walk(root):
@@ -47,7 +61,7 @@ def files(corpus, roots, most):
                 if os.path.islink(path) or not os.path.isfile(path) or "tokenizer.json" in path:
                     continue
                 if 200 <= os.path.getsize(path) <= 3_000_000:
-                    by_kind.setdefault(os.path.splitext(name)[1].lower()[:8], []).append(path)
+                    by_kind.setdefault(kind_of(path), []).append(path)
     for paths in by_kind.values():
         paths.sort()
         rng.shuffle(paths)
@@ -56,13 +70,12 @@ def files(corpus, roots, most):
         for kind in sorted(by_kind):
             for path in [by_kind[kind].pop() for _ in range(min(len(by_kind[kind]), 1 + int(len(by_kind[kind]) ** 0.5 / 8)))]:
                 try:
-                    with open(path, encoding="utf8", newline="") as file:
-                        text = file.read()
-                except (UnicodeDecodeError, OSError):
+                    text = read(path)
+                except (UnicodeDecodeError, OSError, EOFError):
                     continue
-                text = cut(text, 400, 40_000)
+                text = cut(text, 400, longest)
                 if "\0" not in text and len(text) >= 100 and len(corpus.paths) < most:
-                    corpus.add(kind.strip("."), text)
+                    corpus.add(re.sub(r"\W", "", kind), text)
 
 
 def languages(corpus):
@@ -122,7 +135,7 @@ def hard_cases(corpus):
             corpus.add(f"hard-{label}", make(int(60 * 100 ** rng.random())))
 
 
-wanted = sys.argv[1:] or ["corpus", "languages", "fresh"]
+wanted = sys.argv[1:] or ["corpus", "languages", "fresh", "unseen"]
 for name in wanted:
     rng.seed(f"{name} 20261130")
     corpus = Corpus(name)
@@ -131,6 +144,9 @@ for name in wanted:
         hard_cases(corpus)
     elif name == "fresh":
         files(corpus, [f"{WORK}/packages"], FRESH)
+    elif name == "unseen":
+        # Shorter, so that the reference counts them within minutes.
+        files(corpus, [f"{WORK}/unseen"], UNSEEN, longest=12_000)
     else:
         files(corpus, ROOTS, FILES)
     corpus.close()

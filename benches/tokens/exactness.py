@@ -1,5 +1,6 @@
-"""Our exact counts against Hugging Face's: every file of the corpus, and random Unicode strings."""
-import json, os, random
+"""Our exact counts against Hugging Face's: every file of the unseen corpus (or of those named), and random
+Unicode strings. Needs `reference.py $WORK/unseen.list`. Bar: no difference."""
+import json, os, random, sys
 from tokenizers import Tokenizer
 from common import NAMES, WORK, our_counts, read_list, report, tokenizer
 
@@ -23,16 +24,22 @@ def random_strings(count, seed):
         yield "".join(parts)
 
 
+differences = 0
+
+
 def compare(what, listing, reference):
+    global differences
     paths = read_list(listing)
     for name in NAMES:
         ours, said = our_counts(name, listing)
         wrong = [(o - r, p) for o, r, p in zip(ours, reference[name], paths, strict=True) if o != r]
+        differences += len(wrong)
         report(f"{what}: {name}: {len(wrong)} of {len(paths)} differ {wrong[:3] or ''} ({said})")
 
 
-with open(f"{WORK}/corpus.list.counts.json") as file:
-    compare("files", f"{WORK}/corpus.list", json.load(file))
+for corpus in sys.argv[1:] or ["unseen"]:
+    with open(f"{WORK}/{corpus}.list.counts.json") as file:
+        compare(f"files of {corpus}", f"{WORK}/{corpus}.list", json.load(file))
 
 os.makedirs(f"{WORK}/random", exist_ok=True)
 strings = list(random_strings(4000, int(os.environ.get("SEED", "7"))))
@@ -47,3 +54,5 @@ for name in NAMES:
     encode = Tokenizer.from_file(tokenizer(name)).encode
     reference[name] = [len(encode(text, add_special_tokens=False).ids) for text in strings]
 compare("random strings", f"{WORK}/random.list", reference)
+report(f"bar: 0 differences: {'ok' if differences == 0 else 'MISSED'}")
+sys.exit(differences > 0)
