@@ -275,3 +275,73 @@ fn doctor_shows_the_launcher_and_looks_for_its_program() {
             .contains("no-such-launcher")
     );
 }
+
+/// An etcd of one member, in a temporary folder; it ends with the test.
+struct Etcd {
+    process: std::process::Child,
+    port: u16,
+    _dir: tempfile::TempDir,
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Etcd {
+    /// None, said aloud, where it is not installed.
+    fn start(test: &str) -> Option<Self> {
+        if crate::real::program("etcd").is_none() {
+            eprintln!("{test}: skipped: etcd is not installed");
+            return None;
+        }
+        let ports = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+        let [client, peer] = ports.map(|p| p.local_addr().unwrap().port());
+        let dir = tempfile::tempdir().unwrap();
+        let url = |port: u16| format!("http://127.0.0.1:{port}");
+        let child = std::process::Command::new("etcd")
+            .arg("--data-dir")
+            .arg(dir.path().join("data"))
+            .args(["--name", "m", "--log-level", "error", "--logger", "zap"])
+            .args(["--initial-cluster", &format!("m={}", url(peer))])
+            .args(["--listen-client-urls", &url(client)])
+            .args(["--advertise-client-urls", &url(client)])
+            .args(["--listen-peer-urls", &url(peer)])
+            .args(["--initial-advertise-peer-urls", &url(peer)])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        eventually("etcd listens", Duration::from_secs(60), || {
+            std::net::TcpStream::connect(("127.0.0.1", client)).ok()
+        });
+        Some(Self {
+            process: child,
+            port: client,
+            _dir: dir,
+        })
+    }
+}
+
+#[test]
+fn a_slot_of_several_hosts_is_taken_where_the_worker_is() {
+    let Some(etcd) = Etcd::start("slots in etcd") else {
+        return;
+    };
+    let yard = Yard::simple();
+    let store = format!("etcd://127.0.0.1:{}/baton", etcd.port);
+    yard.home.config(&format!("[slots]\nstore = '{store}'\n"));
+    let launcher = yard.launcher("plain", "run \"$@\"");
+    yard.one(&launcher, "stream").run().code(0);
+    yard.is_done();
+    let attempt = yard.run_folder().unwrap().join("tasks/a.1");
+    let reservation = std::fs::read_to_string(attempt.join("reservation.json")).unwrap();
+    let reservation: Value = serde_json::from_str(&reservation).unwrap();
+    assert_eq!(reservation["acquired"], true, "{reservation:#}");
+    let holder = reservation["holder"]["command"].as_str().unwrap();
+    assert!(holder.contains("worker-run"), "{reservation:#}");
+    let command = std::fs::read_to_string(attempt.join("command.txt")).unwrap();
+    assert!(!command.contains("slot-lock"), "{command}");
+}
