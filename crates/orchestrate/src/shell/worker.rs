@@ -1,5 +1,6 @@
 //! One worker: its files, its place, its process; or the one that still runs after a crash.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -299,17 +300,11 @@ fn spawn(
     Ok(Ended::Exit(exit))
 }
 
+/// A command line that a shell reads as these words.
 pub(super) fn shell_words(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
-        let plain = !word.is_empty()
-            && word
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c));
-        if plain {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
+        // Only a NUL cannot be quoted, and no argument of a process holds one.
+        shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
     });
     quoted.collect::<Vec<_>>().join(" ")
 }
