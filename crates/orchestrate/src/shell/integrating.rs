@@ -18,15 +18,15 @@ use super::worktrees::{self, NotReady, git_failure};
 use super::{acts, stage, worker};
 
 /// The most tasks whose commits are verified together, after so many: each verification repeats the
-/// checks of all that came before, so that a plan of hundreds of steps would spend most of its time
-/// there if every few of them had one of their own.
+/// checks of all that came before. Where the groups grow with what is there, a plan of hundreds of
+/// steps repeats each check a handful of times, and not once for every few steps after it.
 fn together(integrated: usize) -> usize {
-    (integrated / 16).max(4)
+    (integrated / 4).max(8)
 }
 
 /// Integrates the job's commit. Those of other jobs that wait behind it come with it: one commit
 /// each, one verification of what they make together. Where that fails, nothing of it is kept and
-/// the job goes alone, so that each is judged by itself.
+/// half of them try, down to the job alone: each failure is told of the job that caused it.
 pub(crate) fn integrate(
     context: &Context,
     line: &Line,
@@ -39,9 +39,12 @@ pub(crate) fn integrate(
         .filter(|other| matches!(other.phase(), Phase::Committed(Some(_))))
         .take(together(state.integrated.len()))
         .collect();
-    if waiting.len() > 1 && waiting[0].id() == job.id() {
-        match bring(context, line, state, &waiting)? {
-            Brought::Refused(..) if !context.stop.is_cancelled() => {}
+    let mut group = &waiting[..];
+    while group.len() > 1 && group[0].id() == job.id() {
+        match bring(context, line, state, group)? {
+            Brought::Refused(..) if !context.stop.is_cancelled() => {
+                group = &group[..group.len() / 2];
+            }
             _ => return Ok(()),
         }
     }
