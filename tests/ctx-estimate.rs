@@ -323,6 +323,38 @@ fn c15_the_servers_own_count_is_used_where_there_is_one() {
 }
 
 #[test]
+fn c15_every_kind_of_server_that_counts_chats_is_asked_and_one_that_does_not_is_not_believed() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    let request = json!({"messages": [{"role": "user", "content": "how many tokens is this?"}]});
+    write(dir.path(), "req.json", &request.to_string());
+    // SGLang's route counts bare texts, which a chat is not.
+    for (kind, method) in [
+        ("llamacpp", "server"),
+        ("tgi", "server"),
+        ("sglang", "heuristic"),
+    ] {
+        let sim = Sim::start(["--kind", kind]);
+        let found = estimate(&home)
+            .cwd(dir.path())
+            .args(["--request", "req.json", "--candidates", "-"])
+            .stdin(health(&[(
+                "sim",
+                kind,
+                &sim.base_url,
+                "qwen38",
+                json!(32_768),
+            )]))
+            .run()
+            .code(0)
+            .json();
+        assert_eq!(found["method"], method, "{kind}: {found}");
+        let exact = found["prompt_tokens"] == found["upper_bound_tokens"];
+        assert_eq!(exact, method == "server", "{kind}: {found}");
+    }
+}
+
+#[test]
 fn a_task_is_counted_with_system_text_tools_and_files() {
     let home = Home::new();
     let dir = tempfile::tempdir().unwrap();

@@ -8,7 +8,8 @@ use super::{Route, Server, Visit, openai};
 use crate::chat::Chat;
 use crate::config::Config;
 use crate::engine::Snapshot;
-use crate::http::Response;
+use crate::http::{Request, Response};
+use crate::tokens;
 
 /// The kind itself.
 pub(super) struct Sglang;
@@ -38,6 +39,7 @@ impl Server for Sglang {
                 }
                 Route::ok(&list)
             }
+            ("POST", "/tokenize" | "/v1/tokenize") => Route::Now(tokenize(config, visit.request)),
             ("POST", "/v1/chat/completions") => Route::Chat,
             _ => Route::Now(Response::json(404, &json!({"detail": "Not Found"}))),
         }
@@ -64,6 +66,21 @@ fn refusal(status: u16, message: &str) -> Response {
     let body = json!({"object": "error", "message": message, "type": "BadRequestError",
                       "param": null, "code": status});
     Response::json(status, &body)
+}
+
+/// Counts a bare text. A chat is a body it does not know, in the words of its framework.
+fn tokenize(config: &Config, request: &Request) -> Response {
+    let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let Some(text) = body["prompt"].as_str() else {
+        let missing =
+            json!({"type": "missing", "loc": ["body", "prompt"], "msg": "Field required"});
+        return Response::json(422, &json!({"detail": [missing]}));
+    };
+    let ids = tokens::ids(text);
+    Response::json(
+        200,
+        &json!({"tokens": ids, "count": ids.len(), "max_model_len": config.context}),
+    )
 }
 
 fn server_info(config: &Config) -> Value {

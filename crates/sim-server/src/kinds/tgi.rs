@@ -32,6 +32,7 @@ impl Server for Tgi {
                 Route::Now(Response::typed(200, "text/plain", text))
             }
             ("POST", "/tokenize") => Route::Now(tokenize(visit.request)),
+            ("POST", "/chat_tokenize") => Route::Now(chat_tokenize(visit.request)),
             ("POST", "/v1/chat/completions") => Route::Chat,
             _ => Route::Now(Response::empty(404)),
         }
@@ -86,6 +87,25 @@ fn tokenize(request: &Request) -> Response {
             &json!({"error": "missing field `inputs`", "error_type": "validation"}),
         );
     };
+    Response::json(200, &listed(text))
+}
+
+/// The tokens of a chat as the template renders it, and the rendered text.
+fn chat_tokenize(request: &Request) -> Response {
+    match openai::admit(request) {
+        Ok(chat) => {
+            let text = chat.prompt();
+            Response::json(
+                200,
+                &json!({"tokenize_response": listed(&text), "templated_text": text}),
+            )
+        }
+        Err(refusal) => refusal,
+    }
+}
+
+/// The tokens of a text, each with its place in characters.
+fn listed(text: &str) -> Value {
     let mut start = 0;
     let entry = |(id, piece): (u32, &str)| {
         let stop = start + piece.chars().count();
@@ -93,10 +113,9 @@ fn tokenize(request: &Request) -> Response {
         start = stop;
         entry
     };
-    let all: Value = tokens::ids(text)
+    tokens::ids(text)
         .into_iter()
         .zip(tokens::pieces(text))
         .map(entry)
-        .collect();
-    Response::json(200, &all)
+        .collect()
 }
