@@ -165,15 +165,10 @@ impl Watch<'_> {
         let mut gone: Option<Instant> = None;
         let mut stopping: Option<Instant> = None;
         loop {
-            if let Some(landed) = self
+            // Read before the report, which a quick worker wrote just before it.
+            let landed = self
                 .read::<Landed>("landed.json")
-                .filter(|l| l.token == self.token)
-            {
-                return Ok(match stopping {
-                    Some(_) => End::Stopped(Some(landed)),
-                    None => End::Landed(landed),
-                });
-            }
+                .filter(|l| l.token == self.token);
             if launched.is_none()
                 && let Some(found) = self.read::<Launched>("launched.json")
                 && found.token == self.token
@@ -181,6 +176,12 @@ impl Watch<'_> {
                 tell(&found.host)?;
                 launched = Some(Instant::now());
                 beat.1 = Instant::now();
+            }
+            if let Some(landed) = landed {
+                return Ok(match stopping {
+                    Some(_) => End::Stopped(Some(landed)),
+                    None => End::Landed(landed),
+                });
             }
             if launched.is_none() && waits() {
                 // slot-lock bounds that wait itself.
