@@ -36,6 +36,8 @@ pub struct Policy {
     /// Directories that are emptied from its view but for what `write` and `read` name in them:
     /// homes, `/tmp`, `/run` (where the sockets of other programs lie).
     pub cover: Vec<PathBuf>,
+    /// Sockets of programs outside that it may connect to. All others are out of its sight.
+    pub reach: Vec<PathBuf>,
     /// Its private temporary directory, shown as `/tmp` too and set as `TMPDIR`. `None`: one in
     /// memory, gone with the command.
     pub tmp: Option<PathBuf>,
@@ -69,6 +71,7 @@ impl Policy {
             hide: places::hidden(surroundings),
             protect: Vec::new(),
             cover: places::covered(surroundings),
+            reach: Vec::new(),
             tmp: None,
             network: Network::Loopback,
             minimum: Level::Full,
@@ -85,6 +88,7 @@ impl Policy {
             ("--hide", &self.hide),
             ("--protect", &self.protect),
             ("--cover", &self.cover),
+            ("--reach", &self.reach),
         ];
         for (name, paths) in lists {
             for path in paths {
@@ -139,6 +143,7 @@ impl Orders {
                 hide: Vec::new(),
                 protect: Vec::new(),
                 cover: Vec::new(),
+                reach: Vec::new(),
                 tmp: None,
                 network: Network::None,
                 minimum: Level::Full,
@@ -163,6 +168,7 @@ impl Orders {
                 "--hide" => orders.policy.hide.push(path()),
                 "--protect" => orders.policy.protect.push(path()),
                 "--cover" => orders.policy.cover.push(path()),
+                "--reach" => orders.policy.reach.push(path()),
                 "--tmp" => orders.policy.tmp = Some(path()),
                 "--network" => orders.policy.network = network(&value)?,
                 "--minimum" => orders.policy.minimum = Level::from_name(value.to_str()?)?,
@@ -198,12 +204,12 @@ mod tests {
     proptest! {
         #[test]
         fn orders_survive_the_way_through_argv(
-            write in paths(), read in paths(), hide in paths(), protect in paths(), cover in paths(),
+            write in paths(), read in paths(), hide in paths(), protect in paths(), cover in paths(), reach in paths(),
             tmp in prop::option::of("[a-z/]{1,9}"), network in 0_usize..3, level in 0_usize..3, report in 0..99,
             command in prop::collection::vec("[ -~]{0,8}", 1..4),
         ) {
             let policy = Policy {
-                write, read, hide, protect, cover,
+                write, read, hide, protect, cover, reach,
                 tmp: tmp.map(PathBuf::from),
                 network: [Network::None, Network::Loopback, Network::All][network],
                 minimum: [Level::Off, Level::Partial, Level::Full][level],

@@ -30,10 +30,14 @@ pub(crate) fn in_sight(policy: &Policy) -> Vec<PathBuf> {
                 .filter_map(|tmp| fs::canonicalize(tmp).ok()),
         )
         .collect();
+    let reached: Vec<PathBuf> = existing(&policy.reach).collect();
     let is_seen = |path: &Path| {
         let Ok(path) = fs::canonicalize(path) else {
             return false;
         };
+        if reached.contains(&path) {
+            return false;
+        }
         // Beneath a covered place only what is shown again can be seen.
         !is_in(&path, &covers) || innermost(&path, &shown) > innermost(&path, &covers)
     };

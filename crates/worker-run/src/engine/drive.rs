@@ -252,6 +252,7 @@ impl Session<'_> {
                 .read
                 .extend(homes(&engine.file, env.get("HOME").map(Path::new)));
             policy.read.extend(std::env::current_exe().ok());
+            policy.reach.push(place.join("gateway"));
             if policy.network == Network::None {
                 // The model itself is reached over the loopback.
                 policy.network = Network::Loopback;
