@@ -121,6 +121,7 @@ fn dropall() {
     assert!(ended.requests.len() <= 5);
 }
 
+/// C-22: a server that refuses whatever is sent is not asked again and again with less.
 #[test]
 fn ctx400() {
     let ended = Scenario::new("ctx400")

@@ -70,7 +70,7 @@ fn bounded(ended: &Ended, window: u64) {
 }
 
 #[test]
-fn a_window_of_4k_is_never_passed() {
+fn c21_a_window_of_4k_is_never_passed() {
     bounded(&filling("w4k", "vllm", "4096"), 4096);
 }
 
@@ -112,7 +112,7 @@ fn near_the_window_the_servers_count_decides_to_the_token() {
 
 /// A first message that fills the window cannot be shortened: that is said before anything is sent.
 #[test]
-fn what_cannot_fit_is_never_sent() {
+fn c22_what_cannot_fit_is_never_sent() {
     let ended = Scenario::new("tiny")
         .server(&["--kind", "vllm", "--context", "600"])
         .ends("overflow", 1);
