@@ -148,29 +148,26 @@ fn redact_addresses(text: &str) -> Option<String> {
 
 /// Hides what stands between the first and the last line of a private key.
 fn redact_key_blocks(text: &str) -> Option<String> {
-    const FOOT: &str = "-----END ";
+    const HEAD: &str = "PRIVATE KEY-----";
     let mut redacted = String::new();
     let mut copied = 0;
-    while let Some(offset) = text[copied..].find("PRIVATE KEY-----") {
-        let head_end = copied + offset + "PRIVATE KEY-----".len();
-        let line = text[copied..head_end].rfind("-----BEGIN ");
-        let body_end = text[head_end..]
-            .find(FOOT)
-            .map_or(text.len(), |foot| head_end + foot);
-        redacted.push_str(&text[copied..head_end]);
-        if line.is_some_and(|at| !text[copied + at..head_end].contains('\n'))
-            && body_end > head_end
-            && !text[head_end..body_end].contains(PLACEHOLDER)
-        {
+    for (at, _) in text.match_indices("-----BEGIN ") {
+        let line = text[at..].lines().next().unwrap_or_default();
+        let Some(head) = line.find(HEAD) else {
+            continue;
+        };
+        let start = at + head + HEAD.len();
+        let end = text[start..]
+            .find("-----END ")
+            .map_or(text.len(), |foot| start + foot);
+        let is_open = start < end && !text[start..end].contains(PLACEHOLDER);
+        if at >= copied && is_open {
+            redacted.push_str(&text[copied..start]);
             redacted.push_str(PLACEHOLDER);
-            copied = body_end;
-        } else {
-            copied = head_end;
+            copied = end;
         }
     }
-    (redacted.contains(PLACEHOLDER))
-        .then(|| finish(text, redacted, copied))
-        .flatten()
+    finish(text, redacted, copied)
 }
 
 /// The rest of a text behind its redacted part; none where nothing was hidden.

@@ -1,5 +1,7 @@
 //! `task/1`: one well-scoped piece of work. Written by people and planners, read strictly.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -94,6 +96,14 @@ pub struct Limits {
     pub queue_ms: Option<u64>,
     /// One command, in milliseconds.
     pub command_ms: Option<u64>,
+}
+
+impl Limits {
+    /// The time for the whole task: half an hour where none is named.
+    pub fn wall(&self) -> Duration {
+        self.wall_ms
+            .map_or(Duration::from_secs(30 * 60), Duration::from_millis)
+    }
 }
 
 /// `task/1`: one well-scoped piece of work for one worker.

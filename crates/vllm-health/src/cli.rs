@@ -108,6 +108,13 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
 }
 
+impl Cli {
+    /// The addresses that are named, in either spelling.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &String> {
+        self.targets.iter().chain(&self.base_urls)
+    }
+}
+
 impl HasCommon for Cli {
     fn common(&self) -> &Common {
         &self.common

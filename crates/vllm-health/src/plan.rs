@@ -34,7 +34,7 @@ const DEFAULT_WAIT: &str = "10m";
 /// Sorts out optional values: `--wait URL` is a URL and no limit, and `--probe tools` is meant as
 /// `--probe=tools`.
 pub(crate) fn plan(cli: &Cli) -> Result<Plan, Failure> {
-    let mut targets: Vec<String> = cli.targets.iter().chain(&cli.base_urls).cloned().collect();
+    let mut targets: Vec<String> = cli.addresses().cloned().collect();
     let mut wait = cli.wait.clone();
     if let Some(text) = wait.clone().filter(|text| text.contains("://")) {
         targets.insert(0, text);

@@ -102,7 +102,7 @@ fn targets(cli: &Cli, loaded: &Loaded, env: &Environment) -> Result<Vec<Target>,
     options.samples = cli.samples;
     options.interval = cli.interval;
     // A key without an address of its own is meant for the address on the command line.
-    let spare_key = (!(cli.targets.is_empty() && cli.base_urls.is_empty())
+    let spare_key = (cli.addresses().next().is_some()
         && env.get("OPENCODE_VLLM_BASE_URL").is_none())
     .then_some("OPENCODE_VLLM_API_KEY")
     .filter(|name| env.get(name).is_some());

@@ -58,9 +58,10 @@ pub fn judge(asked: &Asked, samples: &[Answers], span: Duration) -> Provider {
         cap(model);
     }
     settle_slots(&mut finding, asked.slots);
+    let error = list_error(last, kind);
     let (state, reason) = match stall {
         Some(reason) => (ServerState::Stalled, reason),
-        None => state(&finding, last),
+        None => state(&finding, last, error.as_ref()),
     };
     let age = last.get("/metrics").map_or(0, |a| millis(a.age));
     provider
@@ -85,7 +86,7 @@ pub fn judge(asked: &Asked, samples: &[Answers], span: Duration) -> Provider {
     provider.models = finding.models;
     provider.slots = finding.slots;
     provider.speed = finding.speed;
-    provider.error = list_error(last, kind);
+    provider.error = error;
     provider
 }
 
@@ -189,7 +190,12 @@ fn settle_slots(finding: &mut Finding, configured: Option<u32>) {
     };
 }
 
-fn state(finding: &Finding, answers: &Answers) -> (ServerState, String) {
+/// The state in words; `list` is what was wrong with the model list.
+fn state(
+    finding: &Finding,
+    answers: &Answers,
+    list: Option<&ProviderError>,
+) -> (ServerState, String) {
     let because = match &finding.readiness {
         Readiness::Ready(reason) => reason,
         Readiness::Loading(reason) => return (ServerState::Loading, reason.clone()),
@@ -205,9 +211,9 @@ fn state(finding: &Finding, answers: &Answers) -> (ServerState, String) {
     }
     // Without the list nothing can be sent, as no name of a model is known.
     if finding.models.is_empty()
-        && let Some(error) = list_error(answers, finding.kind).filter(|e| e.kind == "http")
+        && let Some(error) = list.filter(|e| e.kind == "http")
     {
-        let message = error.message;
+        let message = &error.message;
         return (
             ServerState::Unknown,
             format!("{because}, but {message}; --probe settles it"),

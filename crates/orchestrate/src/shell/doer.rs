@@ -8,8 +8,11 @@ use baton_process::Identity;
 
 use super::stage;
 
-/// How long one has to write its hand-off after TERM.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long a worker may take over its own limits before it is ended from outside.
+pub(super) const SLACK: Duration = Duration::from_secs(120);
+
+/// How long a worker has to write its hand-off after it was asked to end.
+pub(super) const GRACE: Duration = Duration::from_secs(10);
 
 /// Writes down who does an attempt.
 pub(super) fn write(folder: &Path, identity: &Identity) -> Result<(), Failure> {

@@ -24,21 +24,12 @@ use crate::core::state::State;
 use crate::core::{open_issues, urgency};
 
 use super::context::{Context, Line};
-use super::doer;
+use super::doer::{self, GRACE, SLACK};
 use super::launch::{self, Trip};
 use super::layout::make_folder;
 use super::placement::{Candidates, candidates};
 use super::stage::{self, exit_code, last_line};
 use super::worktrees::{self, NotReady};
-
-/// How long a worker may take over its own limits before it is ended from outside.
-const SLACK: Duration = Duration::from_secs(120);
-
-/// The task's time where it names none.
-const WALL: Duration = Duration::from_secs(30 * 60);
-
-/// How long a worker has to write its hand-off after TERM.
-const GRACE: Duration = Duration::from_secs(10);
 
 pub(super) const STDERR: &str = "stderr.log";
 pub(super) const HANDOFF: &str = "handoff.json";
@@ -274,7 +265,7 @@ fn spawn(
     if let Some(identity) = child.identity() {
         doer::write(folder, &identity)?;
     }
-    let wall = task.limits.wall_ms.map_or(WALL, Duration::from_millis);
+    let wall = task.limits.wall();
     let deadline = Instant::now() + Duration::from_millis(queue) + wall + SLACK;
     let waited = child
         .wait(Some(deadline), &context.stop)
@@ -321,8 +312,7 @@ fn adopt(context: &Context, line: &Line, job: &Job, folder: &Path) -> Result<(),
         .write(true)
         .open(folder.join(STDERR))
         .map_err(|e| Failure::internal(format!("cannot open the log of {}: {e}", job.id())))?;
-    let wall = job.task.limits.wall_ms.map_or(WALL, Duration::from_millis);
-    let deadline = Instant::now() + wall + SLACK;
+    let deadline = Instant::now() + job.task.limits.wall() + SLACK;
     while log.try_lock_exclusive().is_err() {
         let late = Instant::now() >= deadline;
         if late || context.stop.wait(Duration::from_millis(100)) {

@@ -19,6 +19,7 @@ use crate::shell::gh::{self, Gh, Said};
 use crate::shell::layout::RunFolder;
 use crate::shell::worktrees::git_failure;
 
+use super::ending;
 use super::github::{allowed, created};
 
 /// The longest a push may take.
@@ -253,9 +254,20 @@ pub(crate) struct Place<'a> {
 /// The file in a run's folder that says which pull request it led to.
 const OPENED: &str = "pull-request.json";
 
+/// Tells how a run has ended, and opens the pull request that was wished for.
+pub(crate) fn tell(
+    place: &Place<'_>,
+    run: &str,
+    state: &State,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let exit = ending::tell(run, place.folder, state, output)?;
+    Ok(for_run(place, state, exit, output))
+}
+
 /// The pull request of a run that has ended, where one is wanted: told on stderr and kept in the run's
 /// folder, as stdout holds the report. The exit code is the run's unless opening it fails.
-pub(crate) fn for_run(place: &Place<'_>, state: &State, exit: Exit, output: &Output) -> Exit {
+fn for_run(place: &Place<'_>, state: &State, exit: Exit, output: &Output) -> Exit {
     let Some(wish) = &state.settings.pull_request else {
         return exit;
     };

@@ -16,7 +16,8 @@ use crate::shell::layout::Layout;
 use crate::shell::lock::RunLock;
 use crate::shell::{halt, preflight};
 
-use super::{ending, place, pull_request};
+use super::run::see_through;
+use super::{place, pull_request};
 
 /// Goes on with a run from its journal.
 pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
@@ -61,14 +62,13 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
         output.note(&format!(
             "run {run} has ended; there is nothing to go on with"
         ));
-        let exit = ending::tell(&run, &folder, &state, output)?;
         let place = pull_request::Place {
             repo: &repo,
             folder: &folder,
             cancel: &signals,
             settings: &github,
         };
-        return Ok(pull_request::for_run(&place, &state, exit, output));
+        return pull_request::tell(&place, &run, &state, output);
     }
     // Before anything is counted as lost: is there a server at all?
     preflight::health(repo.root(), &signals)?;
@@ -96,13 +96,5 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
             pid: std::process::id(),
         },
     )?;
-    engine.work()?;
-    let exit = ending::tell(&run, &folder, &engine.state, output)?;
-    let place = pull_request::Place {
-        repo: &engine.context.repo,
-        folder: &folder,
-        cancel: &engine.signals,
-        settings: &github,
-    };
-    Ok(pull_request::for_run(&place, &engine.state, exit, output))
+    see_through(&mut engine, &run, &github, output)
 }

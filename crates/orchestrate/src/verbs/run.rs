@@ -103,15 +103,24 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
             given: given.map(Box::new),
         },
     )?;
+    see_through(&mut engine, &run, &github, output)
+}
+
+/// Does what is left to do, and tells what came of it.
+pub(super) fn see_through(
+    engine: &mut Engine<'_>,
+    run: &str,
+    github: &config::GitHubConfig,
+    output: &Output,
+) -> Result<Exit, Failure> {
     engine.work()?;
-    let exit = ending::tell(&run, &folder, &engine.state, output)?;
     let place = pull_request::Place {
         repo: &engine.context.repo,
-        folder: &folder,
+        folder: &engine.context.folder(),
         cancel: &engine.signals,
-        settings: &github,
+        settings: github,
     };
-    Ok(pull_request::for_run(&place, &engine.state, exit, output))
+    pull_request::tell(&place, run, &engine.state, output)
 }
 
 /// The faults of a given plan are the person's to mend.

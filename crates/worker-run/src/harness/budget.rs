@@ -42,7 +42,7 @@ impl Bounds {
             total_tokens: limits.total_tokens,
             output_tokens: limits.output_tokens.unwrap_or(4096),
             thinking_tokens: limits.thinking_tokens,
-            wall: or(limits.wall_ms, 1_800_000),
+            wall: limits.wall(),
             request: or(limits.request_ms, 600_000),
             idle: or(limits.idle_ms, 120_000),
             queue: or(limits.queue_ms, 600_000),

@@ -14,9 +14,6 @@ use super::given::{Given, Variables};
 /// How long the worker has to write its hand-off after TERM.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// The task's time where it names none.
-const WALL: Duration = Duration::from_secs(30 * 60);
-
 /// How long a worker may take over its own limits before it is ended from outside.
 const SLACK: Duration = Duration::from_secs(120);
 
@@ -185,8 +182,7 @@ pub(super) fn see_off(
     let failed = |e: std::io::Error| Failure::internal(format!("cannot end the worker: {e}"));
     let limits = &launch.task.limits;
     let queue = Duration::from_millis(launch.queue_ms.or(limits.queue_ms).unwrap_or(0));
-    let wall = limits.wall_ms.map_or(WALL, Duration::from_millis);
-    let deadline = Instant::now() + queue + wall + SLACK;
+    let deadline = Instant::now() + queue + limits.wall() + SLACK;
     let code = |exit: ExitStatus| exit.shell_code();
     match child.wait(Some(deadline), stop).map_err(failed)? {
         Waited::Exited(exit) => Ok((code(exit), false)),

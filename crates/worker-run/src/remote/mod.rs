@@ -12,7 +12,7 @@ mod stream;
 
 use baton_cli::{Failure, Output, ToolKind};
 use baton_process::Cancel;
-use baton_protocol::{Exit, Landed, SchemaTag};
+use baton_protocol::{Exit, Landed, Launched, SchemaTag};
 use baton_repo::RepoError;
 
 use crate::cli::RemoteFlags;
@@ -29,6 +29,18 @@ pub(crate) fn run(flags: &RemoteFlags, output: &Output) -> Result<Exit, Failure>
         output.error(error);
     }
     Ok(Exit::Command(u8::try_from(landed.exit).unwrap_or(125)))
+}
+
+/// What is said when a placement has reached this host; `have` are the commits that are here already.
+fn launched(token: &str, have: Vec<String>) -> Launched {
+    Launched {
+        schema: SchemaTag::new(),
+        token: token.to_owned(),
+        host: host(),
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        have,
+    }
 }
 
 /// The end of a placement at which no worker could be started.

@@ -14,13 +14,13 @@ use std::time::Duration;
 use baton_cli::{Failure, Output};
 use baton_process::Cancel;
 use baton_protocol::{
-    FrameKind, FrameLine, Handoff, Landed, Launch, Launched, Noise, Reservation, SchemaTag,
-    next_frame, read_payload,
+    FrameKind, FrameLine, Handoff, Landed, Launch, Noise, Reservation, SchemaTag, next_frame,
+    read_payload,
 };
 use serde::Serialize;
 
 use super::given::{self, Variables};
-use super::{child, host, not_begun};
+use super::{child, host, launched, not_begun};
 
 /// How often the folder is looked at.
 const LOOK: Duration = Duration::from_millis(300);
@@ -96,14 +96,7 @@ fn work(
     write(
         folder,
         "launched.json",
-        &Launched {
-            schema: SchemaTag::new(),
-            token: launch.token.clone(),
-            host: host(),
-            pid: std::process::id(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            have: Vec::new(),
-        },
+        &launched(&launch.token, Vec::new()),
     )?;
     let stop = cancel.child();
     let mut worker = child::start(&command)?;

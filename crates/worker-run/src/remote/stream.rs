@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use baton_cli::{Environment, Failure, Output};
 use baton_process::{Cancel, Lines, NextLine};
 use baton_protocol::{
-    Event, FrameKind, FrameLine, Handoff, Landed, Launch, Launched, Noise, SchemaTag, copy_payload,
+    Event, FrameKind, FrameLine, Handoff, Landed, Launch, Noise, SchemaTag, copy_payload,
     frame_head, next_frame, read_payload, write_frame,
 };
 use baton_repo::{ObjectId, Repo};
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::given::{self, Variables};
 use super::place::Place;
-use super::{child, git_failure, host, not_begun};
+use super::{child, git_failure, launched, not_begun};
 
 /// How long the first frame may take.
 const FIRST: Duration = Duration::from_secs(120);
@@ -300,14 +300,8 @@ impl Work<'_> {
             Failure::input("launch/1: $.tree is null, and this host shares no folder")
         })?;
         let have = self.place.depot(tree)?.have().map_err(git_failure)?;
-        let launched = Launched {
-            schema: SchemaTag::new(),
-            token: launch.token.clone(),
-            host: host(),
-            pid: std::process::id(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            have: have.iter().map(|id| id.as_str().to_owned()).collect(),
-        };
+        let have = have.iter().map(|id| id.as_str().to_owned()).collect();
+        let launched = launched(&launch.token, have);
         self.wire
             .document(FrameKind::Launched, &launched)
             .map_err(|e| Failure::internal(format!("cannot answer: {e}")))?;

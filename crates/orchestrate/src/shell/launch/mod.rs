@@ -30,26 +30,17 @@ use crate::core::state::State;
 use crate::core::urgency;
 
 use super::context::{Context, Line};
-use super::doer;
+use super::doer::{self, SLACK};
 use super::stage;
 use super::worker::{Ended, STDERR, shell_words};
 
 pub(super) use shared::adopt;
-
-/// How long a worker may take over its own limits before it is given up.
-const SLACK: Duration = Duration::from_secs(120);
-
-/// The task's time where it names none.
-const WALL: Duration = Duration::from_secs(30 * 60);
 
 /// How long one setup command may take there.
 const SETUP: Duration = Duration::from_secs(20 * 60);
 
 /// How long the files may take on their way there and back.
 const TRANSFER: Duration = Duration::from_secs(10 * 60);
-
-/// How long a worker has to hand over after it was asked to stop.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// How long a launcher has to end once its work is done, and between TERM and KILL.
 const END: Duration = Duration::from_secs(5);
@@ -128,13 +119,8 @@ impl Trip<'_> {
 
     /// The longest it may take from its first report on.
     fn longest(&self) -> Duration {
-        let wall = self.task.limits.wall_ms;
         let setups = u32::try_from(self.context.config.worktree.setup.len()).unwrap_or(u32::MAX);
-        self.queue()
-            + wall.map_or(WALL, Duration::from_millis)
-            + SETUP.saturating_mul(setups)
-            + TRANSFER
-            + SLACK
+        self.queue() + self.task.limits.wall() + SETUP.saturating_mul(setups) + TRANSFER + SLACK
     }
 
     fn start_limit(&self) -> Duration {

@@ -17,11 +17,11 @@ use fs2::FileExt as _;
 use crate::core::job::Job;
 use crate::core::launch::{Ending, Launcher, Seen, address, ending};
 use crate::shell::context::{Context, Line};
-use crate::shell::doer;
+use crate::shell::doer::{self, GRACE, SLACK};
 use crate::shell::stage::{self, exit_code};
 use crate::shell::worker::{Ended, STDERR};
 
-use super::{END, GRACE, SLACK, Trip, WALL, order, said, worker};
+use super::{END, Trip, order, said, worker};
 
 /// How often the folder is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -330,10 +330,8 @@ pub(crate) fn adopt(
         .write(true)
         .open(folder.join(STDERR))
         .map_err(|e| Failure::internal(format!("cannot open the log of {}: {e}", job.id())))?;
-    let limits = &job.task.limits;
-    let longest = Duration::from_millis(launch.queue_ms.unwrap_or(0))
-        + limits.wall_ms.map_or(WALL, Duration::from_millis)
-        + SLACK;
+    let longest =
+        Duration::from_millis(launch.queue_ms.unwrap_or(0)) + job.task.limits.wall() + SLACK;
     let watch = Watch {
         folder,
         token: &launch.token,

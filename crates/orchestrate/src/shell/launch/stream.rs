@@ -16,13 +16,14 @@ use baton_protocol::{FrameKind, Landed, Launched};
 use baton_repo::{ObjectId, Repo};
 
 use crate::core::launch::{Ending, Seen, ending};
+use crate::shell::doer::{GRACE, SLACK};
 use crate::shell::stage::{self, exit_code};
 use crate::shell::worker::{EVENTS, Ended, HANDOFF};
 use crate::shell::worktrees::{self, git_failure};
 
 use super::order::{self, Order};
 use super::wire::{self, Back, Speaker};
-use super::{END, GRACE, Trip};
+use super::{END, Trip};
 
 /// How long is waited at most before the limits are looked at again.
 const LOOK: Duration = Duration::from_millis(200);
@@ -181,7 +182,7 @@ impl Talk<'_> {
         child: &mut Child,
     ) -> Result<Result<baton_protocol::Reservation, Over>, Failure> {
         let failed = |e: std::io::Error| Failure::internal(format!("cannot wait: {e}"));
-        let deadline = Instant::now() + self.trip.queue() + super::SLACK;
+        let deadline = Instant::now() + self.trip.queue() + SLACK;
         loop {
             if let Some(reservation) = self.trip.reservation() {
                 return Ok(Ok(reservation));
