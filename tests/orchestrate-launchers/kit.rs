@@ -1,5 +1,6 @@
 //! A repository, a simulated server, and launchers written as small scripts.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -101,13 +102,17 @@ impl Yard {
     }
 
     /// A run of one task through a launcher.
-    pub fn one(&self, launcher: &Path, io: &str) -> Run {
-        let plan = self.plan(&[task("a", "a.txt")]);
+    pub fn one(&self, launcher: impl AsRef<OsStr>, io: &str) -> Run {
+        self.through(launcher, io, &[task("a", "a.txt")])
+    }
+
+    /// A run of these tasks, once each and without review, through a launcher.
+    pub fn through(&self, launcher: impl AsRef<OsStr>, io: &str, tasks: &[Value]) -> Run {
         self.tool(&["run", "--review", "off", "--rounds", "1"])
             .args(["--launcher-io", io, "--launcher"])
             .arg(launcher)
             .arg("--from")
-            .arg(plan)
+            .arg(self.plan(tasks))
     }
 
     /// Starts it in the background, silent.

@@ -225,10 +225,7 @@ fn what_another_try_would_not_mend_is_said_and_not_tried_again() {
         yard.no_process_left();
     }
     let yard = Yard::simple();
-    let ended = yard
-        .one("/no/such/launcher".as_ref(), "shared")
-        .run()
-        .code(1);
+    let ended = yard.one("/no/such/launcher", "shared").run().code(1);
     let reason = given_up(&yard, &ended);
     assert!(reason.contains("/no/such/launcher"), "{reason}");
 }

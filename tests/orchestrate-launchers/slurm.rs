@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::kit::{WAYS, Yard, slow, task};
+use crate::kit::{WAYS, Yard, slow};
 use crate::real::{Sample, program};
 use crate::support::eventually;
 
@@ -204,21 +204,9 @@ fn the_quickstart_s_goal_completes_through_slurm_and_a_cancelled_job_is_placed_a
     }
     for io in WAYS {
         let yard = Yard::new(&[("README.md", "x\n")], &[slow("a", "a.txt", "2s")]);
-        let plan = yard.plan(&[task("a", "a.txt")]);
         let run = yard
-            .tool(&[
-                "run",
-                "--review",
-                "off",
-                "--rounds",
-                "1",
-                "--launcher-io",
-                io,
-            ])
-            .args(["--launcher", &Cluster::launcher(yard.there.path(), io)])
-            .env("SLURM_CONF", cluster.config())
-            .arg("--from")
-            .arg(plan);
+            .one(Cluster::launcher(yard.there.path(), io), io)
+            .env("SLURM_CONF", cluster.config());
         let mut child = Yard::start(&run);
         eventually("the worker has reported", Duration::from_secs(60), || {
             (yard.records("placed").len() >= 2).then_some(())

@@ -169,20 +169,7 @@ fn a_cut_ssh_connection_is_another_placement() {
             &[("README.md", "x\n")],
             &[crate::kit::slow("a", "a.txt", "2s")],
         );
-        let plan = yard.plan(&[crate::kit::task("a", "a.txt")]);
-        let run = yard
-            .tool(&[
-                "run",
-                "--review",
-                "off",
-                "--rounds",
-                "1",
-                "--launcher-io",
-                io,
-            ])
-            .args(["--launcher", &sshd.launcher()])
-            .arg("--from")
-            .arg(plan);
+        let run = yard.one(sshd.launcher(), io);
         let mut child = Yard::start(&run);
         eventually("the worker has reported", Duration::from_secs(60), || {
             (yard.records("placed").len() >= 2).then_some(())

@@ -87,22 +87,7 @@ fn a_stream_host_sees_nothing_of_the_repository_but_what_travels() {
     let launcher = yard.launcher("plain", "run \"$@\"");
     let mut wide = task("a", "a.txt");
     wide["scope"]["write"] = json!(["a.txt", "old.txt"]);
-    let plan = yard.plan(&[wide]);
-    yard.tool(&[
-        "run",
-        "--review",
-        "off",
-        "--rounds",
-        "1",
-        "--launcher-io",
-        "stream",
-    ])
-    .arg("--launcher")
-    .arg(&launcher)
-    .arg("--from")
-    .arg(plan)
-    .run()
-    .code(0);
+    yard.through(&launcher, "stream", &[wide]).run().code(0);
     let text = git(yard.path(), &["show", "main:a.txt"]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(&lines[..3], ["K=1", "set up", "old"]);
@@ -205,20 +190,11 @@ fn two_workers_at_once_share_a_host() {
         &[rule("a", "a.txt"), slow("b", "b.txt", "1s")],
     );
     let launcher = yard.launcher("plain", "run \"$@\"");
-    let plan = yard.plan(&[task("a", "a.txt"), task("b", "b.txt")]);
-    yard.tool(&[
-        "run",
-        "--review",
-        "off",
-        "--rounds",
-        "1",
-        "--launcher-io",
+    yard.through(
+        &launcher,
         "stream",
-    ])
-    .arg("--launcher")
-    .arg(&launcher)
-    .arg("--from")
-    .arg(plan)
+        &[task("a", "a.txt"), task("b", "b.txt")],
+    )
     .run()
     .code(0);
     yard.is_done();
