@@ -42,15 +42,18 @@ with_etcd() {
 if [ -z "${ETCD:-}" ] && have hyperfine; then
     commands=(-n true true -n flock "flock f true" -n slot-lock "$tool --key k --slots 2 -- true")
     have lckdo && commands+=(-n lckdo "lckdo l true")
-    hyperfine -N --warmup 10 --runs "$RUNS" --style none --export-json a.json "${commands[@]}" 2>/dev/null
+    # In turns, so that what else the machine does meets all alike.
+    for turn in $(seq 10); do
+        hyperfine -N --warmup 5 --runs $((RUNS / 10)) --style none --export-json "a$turn.json" "${commands[@]}" 2>/dev/null
+    done
     if have sem; then
         hyperfine -N --warmup 2 --runs 20 --style none --export-json b.json -n "sem --fg" "sem --id x -j2 --fg true" 2>/dev/null
     fi
-    for file in a.json b.json; do
-        [ -e "$file" ] && jq -r '.results[] | [.command, .median, .min, (.user + .system)] | @tsv' "$file"
-    done | awk -F'\t' '{ printf "%-12s %8.2f %8.2f %8.2f\n", $1, $2*1e3, $3*1e3, $4*1e3; m[$1] = $2 }
-        END { if (m["flock"]) printf "slot-lock / flock = %.2f (bar: 1.5)\n", m["slot-lock"] / m["flock"]
-              if (m["sem --fg"]) printf "sem / slot-lock = %.0f (bar: 20)\n", m["sem --fg"] / m["slot-lock"] }'
+    jq -rs '[.[].results[]] | group_by(.command)[] | (map(.times[]) | sort) as $t |
+            [.[0].command, $t[($t | length) / 2 | floor], $t[0], (map(.user + .system) | add / length)] | @tsv' ./*.json |
+        awk -F'\t' '{ printf "%-12s %8.2f %8.2f %8.2f\n", $1, $2*1e3, $3*1e3, $4*1e3; m[$1] = $2 }
+            END { if (m["flock"]) printf "slot-lock / flock = %.2f (bar: 1.5)\n", m["slot-lock"] / m["flock"]
+                  if (m["sem --fg"]) printf "sem / slot-lock = %.0f (bar: 20)\n", m["sem --fg"] / m["slot-lock"] }'
 fi
 
 # A job: its number, its start and its end in microseconds, one line a job.

@@ -58,6 +58,7 @@ impl Session<'_> {
         let ask = Ask {
             wants: self.candidates.iter().map(|c| c.want.clone()).collect(),
             bearer: bearer.clone(),
+            runs_child: false,
         };
         let Some(mut held) = self.obtain(ask)? else {
             let refusal = self.refusal(&self.listings());

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_protocol::Exit;
 use rustix::process::{Pid, PidfdFlags, kill_process, kill_process_group, pidfd_open};
@@ -14,9 +14,9 @@ use rustix::process::{Pid, PidfdFlags, kill_process, kill_process_group, pidfd_o
 use crate::clock::boot_ms;
 use crate::ending::{self, GRACE};
 use crate::environment::Change;
-use crate::keeper::Limit;
+use crate::keeper::{BRIEF, Limit};
 use crate::signals::{Signals, is_from_terminal, named};
-use crate::store::{Care, End};
+use crate::store::{End, Held};
 use crate::waker::Waker;
 
 /// How often the end is looked for where the kernel does not tell it.
@@ -55,8 +55,8 @@ pub(crate) struct Supervision<'a> {
     pub(crate) limit: Option<Limit>,
     /// It leads a process group of its own.
     pub(crate) has_group: bool,
-    /// What there is to know of its slot.
-    pub(crate) care: &'a dyn Fn() -> Care,
+    /// Its slot.
+    pub(crate) held: &'a dyn Held,
     /// Tells people.
     pub(crate) tell: &'a dyn Fn(&str),
 }
@@ -72,6 +72,7 @@ impl Supervision<'_> {
         let ended = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let mut stage = Stage::Running;
         let mut is_lost = false;
+        let mut settles_at = Some(Instant::now() + BRIEF);
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(match stage {
@@ -83,7 +84,7 @@ impl Supervision<'_> {
             for signal in self.signals.take() {
                 self.pass_on(signal);
             }
-            let care = (self.care)();
+            let care = self.held.care();
             for note in &care.notes {
                 (self.tell)(note);
             }
@@ -101,7 +102,19 @@ impl Supervision<'_> {
             if ended.is_none() {
                 pause = Some(POLL);
             }
-            self.waker.sleep(ended.as_ref().map(AsFd::as_fd), pause);
+            if let Some(at) = settles_at {
+                let left = at.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    self.held.settle();
+                    settles_at = None;
+                } else {
+                    pause = Some(pause.unwrap_or(left).min(left));
+                }
+            }
+            let woken = self.waker.sleep(ended.as_ref().map(AsFd::as_fd), pause);
+            if woken.by_other {
+                self.held.open_up();
+            }
         }
     }
 

@@ -89,6 +89,7 @@ impl Hold<'_> {
         let ask = Ask {
             wants: session.candidates.iter().map(|c| c.want.clone()).collect(),
             bearer: session.bearer(&shorten(&words)),
+            runs_child: !self.cli.running.exec,
         };
         let Some(held) = session.obtain(ask.clone())? else {
             return Err(session.no_slot());
@@ -151,7 +152,7 @@ impl Hold<'_> {
             signals,
             limit,
             has_group,
-            care: &|| held.care(),
+            held: &*held,
             tell: &|note| output.note(note),
         };
         let exit = supervision.run();

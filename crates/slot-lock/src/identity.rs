@@ -49,7 +49,7 @@ impl Identity {
     }
 
     fn of(process: &str) -> Option<Self> {
-        let line = procfs::read(&format!("/proc/{process}/stat"))?;
+        let line = procfs::read(format!("/proc/{process}/stat"))?;
         let (pid, _, start) = parse_stat(&line)?;
         let boot_id = procfs::read("/proc/sys/kernel/random/boot_id")?;
         let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
@@ -66,7 +66,7 @@ impl Identity {
         if self.boot_id != here.boot_id || self.pid_namespace != here.pid_namespace {
             return Life::Invisible;
         }
-        let line = procfs::read(&format!("/proc/{}/stat", self.pid));
+        let line = procfs::read(format!("/proc/{}/stat", self.pid));
         match line.as_deref().and_then(parse_stat) {
             Some((_, letter, start)) if start == self.start => match letter {
                 'T' | 't' => Life::Stopped,

@@ -29,7 +29,7 @@ impl Session<'_> {
     pub(crate) fn obtain(&mut self, mut ask: Ask) -> Result<Option<Box<dyn Held>>, Failure> {
         loop {
             self.read_loads(&mut ask, FRESH_MS);
-            let Some(held) = self.take_or_wait(&mut ask)? else {
+            let Some(mut held) = self.take_or_wait(&mut ask)? else {
                 return Ok(None);
             };
             let chosen = held.grant().want;
@@ -47,6 +47,7 @@ impl Session<'_> {
                 continue;
             }
             // Our place is first: keep it, and wait for the server.
+            held.let_next_in();
             self.say(&format!(
                 "{}: waiting until the server is done with {} requests of others",
                 ask.wants[chosen].key, ask.wants[chosen].foreign

@@ -1,10 +1,11 @@
-//! Small files of `/proc`, read in one call: they are read on every run.
+//! Small files, most of them of `/proc`, read in one call: they are read on every run.
 
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
-/// The text of a file that the kernel writes in one piece; none when there is none.
-pub(crate) fn read(path: &str) -> Option<String> {
+/// The text of a file that is read in one piece; none when there is none.
+pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let mut piece = [0; 4096];
     let mut bytes = Vec::new();

@@ -96,7 +96,7 @@ impl Session<'_> {
                     self.output.detail(&reason);
                 }
             }
-            if self.waker.sleep(None, Some(ASK_AGAIN))
+            if self.waker.sleep(None, Some(ASK_AGAIN)).by_signal
                 && let Some(signal) = self.signals.ending()
             {
                 return Err(Failure::interrupted(signal));

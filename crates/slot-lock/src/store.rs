@@ -62,6 +62,8 @@ pub(crate) struct Ask {
     pub(crate) wants: Vec<Want>,
     /// Who asks.
     pub(crate) bearer: Bearer,
+    /// A command will run as our child: what can be got ready for it while we wait should be.
+    pub(crate) runs_child: bool,
 }
 
 /// A slot that was taken.
@@ -192,6 +194,13 @@ pub(crate) trait Held {
     ) -> Result<(), StoreError>;
     /// Tells the keeper the command's process.
     fn watch(&mut self, pid: u32) -> Result<(), StoreError>;
+    /// Lets the next in line have its turn, where that is not done yet. A command that runs (see
+    /// [`Ask::runs_child`]) has let it when it is watched.
+    fn let_next_in(&mut self) {}
+    /// The command did not end at once: what was put off for a brief one is to be done.
+    fn settle(&self) {}
+    /// The command has ended: the slot is free for others, before anything is tidied up.
+    fn open_up(&self) {}
     /// Leaves the slot to a keeper of its own that outlives us, by these terms.
     fn lend(&mut self, bearer: &Bearer, terms: &Terms) -> Result<(), StoreError>;
     /// What there is to know while the command runs.

@@ -21,6 +21,15 @@ pub(crate) struct Waker {
     send: UnixStream,
 }
 
+/// What ended a sleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Woken {
+    /// A signal came.
+    pub(crate) by_signal: bool,
+    /// The other descriptor became readable.
+    pub(crate) by_other: bool,
+}
+
 /// A sending end.
 #[derive(Debug)]
 pub(crate) struct Bell(UnixStream);
@@ -44,8 +53,7 @@ impl Waker {
     }
 
     /// Sleeps until somebody rings, `other` becomes readable, or the time is over (none: no limit).
-    /// True: a signal came.
-    pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, limit: Option<Duration>) -> bool {
+    pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, limit: Option<Duration>) -> Woken {
         let mut fds = vec![PollFd::from_borrowed_fd(
             self.receive.as_fd(),
             PollFlags::IN,
@@ -56,12 +64,18 @@ impl Waker {
         let limit = limit.and_then(|d| Timespec::try_from(d).ok());
         // An interrupted sleep is as good as one that was rung out of: the caller looks again.
         let _ = poll(&mut fds, limit.as_ref());
-        let mut signalled = false;
-        let mut rung = [0u8; 64];
-        while let Ok(n @ 1..) = (&self.receive).read(&mut rung) {
-            signalled |= rung[..n].iter().any(|byte| *byte != RING);
+        let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        let mut woken = Woken {
+            by_signal: false,
+            by_other: fds.get(1).is_some_and(is_ready),
+        };
+        if fds.first().is_some_and(is_ready) {
+            let mut rung = [0u8; 64];
+            while let Ok(n @ 1..) = (&self.receive).read(&mut rung) {
+                woken.by_signal |= rung[..n].iter().any(|byte| *byte != RING);
+            }
         }
-        signalled
+        woken
     }
 }
 
@@ -83,7 +97,7 @@ mod tests {
         let waker = Waker::new().unwrap();
         waker.bell().unwrap().ring();
         let start = Instant::now();
-        assert!(!waker.sleep(None, Some(Duration::from_secs(20))));
+        assert!(!waker.sleep(None, Some(Duration::from_secs(20))).by_signal);
         assert!(start.elapsed() < Duration::from_secs(10));
         waker.sleep(None, Some(Duration::ZERO));
     }

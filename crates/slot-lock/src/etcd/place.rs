@@ -319,7 +319,7 @@ impl Place for EtcdPlace {
                 if news.fold(false, |any, one| any | one) || now >= until {
                     break;
                 }
-                if waker.sleep(None, Some(until.min(deadline) - now)) {
+                if waker.sleep(None, Some(until.min(deadline) - now)).by_signal {
                     return Ok(Waited::NotYet);
                 }
             }

@@ -17,7 +17,7 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use super::{Lease, Limit, ORPHAN, Orders, WATCH, keeper_command, lease_path};
+use super::{Lease, Limit, ORPHAN, Orders, WATCH, keeper_command, lease_path, standby};
 use crate::clock::boot_ms;
 use crate::ending::{self, GRACE};
 use crate::environment::TOKEN;
@@ -30,7 +30,7 @@ const SEARCH_PAUSE: Duration = Duration::from_millis(10);
 
 /// A keeper that was split off becomes a program of its own when the command runs for longer: from
 /// then on it is small, and whoever ends processes by slot-lock's command line does not meet it.
-const BRIEF: Duration = Duration::from_millis(50);
+pub(crate) const BRIEF: Duration = Duration::from_millis(50);
 
 /// The main function of a keeper that is a program of its own.
 pub(crate) fn main() -> ExitCode {
@@ -54,15 +54,20 @@ pub(crate) fn main() -> ExitCode {
             }
         }
         Some(crate::etcd::KEEPER) => return crate::etcd::keep(),
-        _ => drop(keep()),
+        _ => keep(Pipe::default()),
     }
     ExitCode::SUCCESS
 }
 
-/// Like [`keep`], but only when the command turns out to take longer, or slot-lock is gone.
+/// Like [`keep`], for a keeper that was split off before there was anything to keep, and only when
+/// the command turns out to take longer, or slot-lock is gone.
 pub(super) fn keep_when_needed() -> u8 {
-    sleep_while_brief();
-    keep()
+    standby::tell_ready();
+    standby::sleep_while_brief();
+    if let Some(read) = standby::receive() {
+        keep(Pipe { read });
+    }
+    0
 }
 
 /// Sleeps on while slot-lock is there and the command is brief: most keepers of such commands are
@@ -77,8 +82,7 @@ pub(crate) fn sleep_while_brief() {
 
 /// Keeps what its standard input holds until its orders are fulfilled. Descriptor 0 is the locked
 /// file, 1 the pipe; neither is used as what it usually is.
-pub(super) fn keep() -> u8 {
-    let mut pipe = Pipe::default();
+fn keep(mut pipe: Pipe) {
     let token = pipe.line().unwrap_or_default();
     let mut limit = None;
     loop {
@@ -101,7 +105,6 @@ pub(super) fn keep() -> u8 {
             }
         }
     }
-    0
 }
 
 fn watch_by_pid(pid: i32, limit: Option<Limit>) {

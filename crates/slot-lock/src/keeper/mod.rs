@@ -5,15 +5,17 @@
 //! the command leaves behind (a daemon) is not waited for.
 //!
 //! For a command it is split off as a mere copy of slot-lock, which costs little, and becomes a
-//! program of its own only when the command turns out to take longer.
+//! program of its own only when the command turns out to take longer. Whoever is the next to get a
+//! slot splits it off while waiting and hands it the locked file when the slot is won.
 
 mod lease;
 mod life;
 mod orders;
+mod standby;
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, PipeWriter, Write};
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -21,8 +23,9 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 pub(crate) use lease::{Lease, lease_path};
-pub(crate) use life::{Pipe, main, open, search, sleep_while_brief};
+pub(crate) use life::{BRIEF, Pipe, main, open, search, sleep_while_brief};
 pub(crate) use orders::{Limit, Orders};
+pub(crate) use standby::Standby;
 
 use crate::identity::Identity;
 
@@ -44,7 +47,8 @@ pub(crate) const DETACHED: &str = "detached";
 #[derive(Debug)]
 pub(crate) struct Keeper {
     process: Process,
-    pipe: PipeWriter,
+    /// The end of a pipe or a socket; it is told what to do through it.
+    line: File,
 }
 
 /// A keeper's process.
@@ -86,21 +90,14 @@ pub(crate) fn keeper_command() -> Command {
 }
 
 /// Writes one line in one piece.
-fn tell(pipe: &mut PipeWriter, line: impl fmt::Display) -> io::Result<()> {
-    pipe.write_all(format!("{line}\n").as_bytes())
+fn tell(mut to: &File, line: impl fmt::Display) -> io::Result<()> {
+    to.write_all(format!("{line}\n").as_bytes())
 }
 
 impl Keeper {
     /// Splits off a keeper that shares this locked file.
-    pub(crate) fn start(locked: File, token: &str) -> io::Result<Self> {
-        let (receive, mut pipe) = io::pipe()?;
-        tell(&mut pipe, token)?;
-        let receive = OwnedFd::from(receive);
-        let pid = baton_process::split(locked.into(), receive, life::keep_when_needed)?;
-        Ok(Self {
-            process: Process::Split(pid),
-            pipe,
-        })
+    pub(crate) fn start(locked: &File, token: &str) -> io::Result<Self> {
+        Standby::start()?.hold(locked, token)
     }
 
     /// Starts a keeper that outlives us; it makes itself a session of its own.
@@ -119,8 +116,9 @@ impl Keeper {
     }
 
     fn start_with(arguments: &[&str], locked: File, token: &str) -> io::Result<Self> {
-        let (receive, mut pipe) = io::pipe()?;
-        tell(&mut pipe, token)?;
+        let (receive, send) = io::pipe()?;
+        let line = File::from(OwnedFd::from(send));
+        tell(&line, token)?;
         let mut command = keeper_command();
         command.args(arguments).stdin(locked).stdout(receive);
         if arguments == [DETACHED] {
@@ -130,12 +128,18 @@ impl Keeper {
             command.process_group(0);
         }
         let process = Process::Started(command.spawn()?);
-        Ok(Self { process, pipe })
+        Ok(Self { process, line })
     }
 
     /// Tells it what to wait for.
-    pub(crate) fn order(&mut self, orders: &Orders) -> io::Result<()> {
-        tell(&mut self.pipe, orders)
+    pub(crate) fn order(&self, orders: &Orders) -> io::Result<()> {
+        tell(&self.line, orders)
+    }
+
+    /// There is nothing more to tell, and it is worth its while to act on what it was told.
+    pub(crate) fn settle(&self) {
+        // To one that was started as a program a pipe leads, which it reads at once.
+        let _ = rustix::net::shutdown(&self.line, rustix::net::Shutdown::Write);
     }
 
     /// Who it is.

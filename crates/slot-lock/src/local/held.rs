@@ -8,7 +8,7 @@ use baton_protocol::Timestamp;
 use super::folder::{Folder, Inside, write_text};
 use super::scan::LockedSlot;
 use crate::flock;
-use crate::keeper::{Keeper, Lease, Limit, Orders, lease_path};
+use crate::keeper::{Keeper, Lease, Limit, Orders, Standby, lease_path};
 use crate::label::{Bearer, Label};
 use crate::store::{Grant, Held, StoreError, Terms, Want};
 use crate::token;
@@ -21,6 +21,18 @@ pub(super) struct LocalHeld {
     path: PathBuf,
     file: File,
     keeper: Option<Keeper>,
+    /// From the wait, where there was one.
+    before: Before,
+}
+
+/// What a waiter brings along when it gets its slot.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    /// The keeper that was split off meanwhile.
+    pub(super) standby: Option<Standby>,
+    /// The tickets of the queues that were left, still locked. Who is behind us wakes when they are
+    /// closed, which is better done when the command has the processor already.
+    pub(super) tickets: Vec<File>,
 }
 
 impl LocalHeld {
@@ -32,6 +44,7 @@ impl LocalHeld {
         index: usize,
         want: &Want,
         bearer: &Bearer,
+        before: Before,
     ) -> Self {
         let LockedSlot { slot, file } = locked;
         let (token, since) = (token::fresh(), Timestamp::now());
@@ -57,7 +70,18 @@ impl LocalHeld {
             path: folder.slot_path(slot),
             file,
             keeper: None,
+            before,
         }
+    }
+
+    fn start_keeper(&mut self) -> std::io::Result<Keeper> {
+        if let Some(standby) = self.before.standby.take()
+            && let Ok(keeper) = standby.hold(&self.file, &self.grant.token)
+        {
+            return Ok(keeper);
+        }
+        // There was none, or somebody killed it.
+        Keeper::start(&self.file, &self.grant.token)
     }
 }
 
@@ -72,13 +96,12 @@ impl Held for LocalHeld {
     }
 
     fn keep(&mut self, becomes: bool, limit: Option<Limit>, _: bool) -> Result<(), StoreError> {
-        let start = if becomes {
-            Keeper::start_orphan
+        let keeper = if becomes {
+            let share = self.file.try_clone();
+            share.and_then(|file| Keeper::start_orphan(file, &self.grant.token))
         } else {
-            Keeper::start
+            self.start_keeper()
         };
-        let share = self.file.try_clone();
-        let keeper = share.and_then(|file| start(file, &self.grant.token));
         let keeper = self.keeper.insert(keeper.map_err(StoreError::Keeper)?);
         match limit {
             Some(limit) => keeper
@@ -89,12 +112,31 @@ impl Held for LocalHeld {
     }
 
     fn watch(&mut self, pid: u32) -> Result<(), StoreError> {
-        let Some(keeper) = &mut self.keeper else {
-            return Ok(());
+        let ordered = match &self.keeper {
+            Some(keeper) => {
+                let pid = i32::try_from(pid).unwrap_or(i32::MAX);
+                keeper.order(&Orders::Watch { pid })
+            }
+            None => Ok(()),
         };
-        let pid = i32::try_from(pid).unwrap_or(i32::MAX);
-        let orders = Orders::Watch { pid };
-        keeper.order(&orders).map_err(StoreError::Keeper)
+        self.let_next_in();
+        ordered.map_err(StoreError::Keeper)
+    }
+
+    fn let_next_in(&mut self) {
+        self.before.tickets.clear();
+    }
+
+    fn settle(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.settle();
+        }
+    }
+
+    fn open_up(&self) {
+        // The keeper shares the lock and may need a moment to see that the command has ended, so the
+        // lock is given back for both.
+        let _ = flock::unlock(&self.file);
     }
 
     fn lend(&mut self, bearer: &Bearer, terms: &Terms) -> Result<(), StoreError> {
@@ -107,7 +149,7 @@ impl Held for LocalHeld {
         }
         let share = self.file.try_clone();
         let keeper = share.and_then(|file| Keeper::start_detached(file, &self.grant.token));
-        let mut keeper = keeper.map_err(StoreError::Keeper)?;
+        let keeper = keeper.map_err(StoreError::Keeper)?;
         let mut bearer = bearer.clone();
         if let Some(identity) = keeper.identity() {
             bearer.owner = identity;
@@ -125,9 +167,8 @@ impl Held for LocalHeld {
     }
 
     fn release(mut self: Box<Self>) {
-        // The command has ended. The keeper shares the lock and may need a moment to see that, so
-        // the lock is given back for both; a caller may take the slot again right after we end.
-        let _ = flock::unlock(&self.file);
+        // A caller may take the slot again right after we end.
+        self.open_up();
         if let Some(keeper) = self.keeper.take() {
             keeper.dismiss();
         }

@@ -85,6 +85,18 @@ impl Line {
         }
     }
 
+    /// Leaves the queue. Who is behind us wakes when the ticket that is returned is closed.
+    pub(super) fn leave(mut self) -> Option<File> {
+        self.remove();
+        self.file.take()
+    }
+
+    fn remove(&self) {
+        if self.file.is_some() {
+            let _ = fs::remove_file(self.folder.ticket_path(self.ticket));
+        }
+    }
+
     /// Whether somebody removed our ticket.
     pub(super) fn is_lost(&self, entries: &Entries) -> bool {
         self.file.is_some() && !entries.tickets.contains(&self.ticket)
@@ -94,9 +106,7 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         // Removed before it is unlocked (by closing), so that nobody meets it unlocked.
-        if self.file.is_some() {
-            let _ = fs::remove_file(self.folder.ticket_path(self.ticket));
-        }
+        self.remove();
     }
 }
 

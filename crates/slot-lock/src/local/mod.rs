@@ -28,7 +28,7 @@ use std::time::{Duration, SystemTime};
 pub(crate) use root::Root;
 
 use self::folder::Folder;
-use self::held::LocalHeld;
+use self::held::{Before, LocalHeld};
 use self::line::{Line, Position};
 use self::place::LocalPlace;
 use self::scan::Scan;
@@ -65,7 +65,16 @@ impl Store for LocalStore {
                 }
                 match scan::take(&folder, &inside, want, &ask.bearer)? {
                     Scan::Free(slot) => {
-                        let held = LocalHeld::new(&folder, &inside, slot, index, want, &ask.bearer);
+                        let before = Before::default();
+                        let held = LocalHeld::new(
+                            &folder,
+                            &inside,
+                            slot,
+                            index,
+                            want,
+                            &ask.bearer,
+                            before,
+                        );
                         // The queues of earlier candidates are left by dropping their lines.
                         return Ok(Attempt::Taken(Box::new(held) as Box<dyn Held>));
                     }

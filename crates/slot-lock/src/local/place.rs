@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::files::open;
-use super::held::LocalHeld;
+use super::held::{Before, LocalHeld};
 use super::line::{Line, Position, position};
 use super::scan::{Scan, take};
 use crate::clock::boot_ms;
 use crate::flock;
+use crate::keeper::Standby;
 use crate::store::{Ask, Held, Place, StoreError, Waited};
 use crate::ticket::Ticket;
 use crate::waker::Waker;
@@ -78,6 +79,10 @@ struct Queue {
 pub(super) struct LocalPlace {
     queues: Vec<Queue>,
     pause: Duration,
+    /// The keeper of the command that is to run.
+    standby: Option<Standby>,
+    /// None could be had; the one who gets a slot tries again.
+    is_alone: bool,
 }
 
 impl LocalPlace {
@@ -89,6 +94,24 @@ impl LocalPlace {
         Self {
             queues: lines.into_iter().map(queue).collect(),
             pause: SOONEST,
+            standby: None,
+            is_alone: false,
+        }
+    }
+
+    /// Whoever is next has a keeper ready when a slot is free.
+    fn get_ready(&mut self, ask: &Ask) {
+        let is_next = |queue: &Queue| matches!(queue.waiting, Waiting::Head(_));
+        let needs_one = ask.runs_child && self.standby.is_none() && !self.is_alone;
+        if !needs_one || !self.queues.iter().any(is_next) {
+            return;
+        }
+        match Standby::start() {
+            Ok(standby) => {
+                standby.until_ready();
+                self.standby = Some(standby);
+            }
+            Err(_) => self.is_alone = true,
         }
     }
 }
@@ -114,6 +137,7 @@ impl Place for LocalPlace {
             if tick {
                 last_tick = Some(Instant::now());
             }
+            self.get_ready(ask);
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(Waited::NotYet);
@@ -124,7 +148,7 @@ impl Place for LocalPlace {
                 (false, false) => SOONEST,
             };
             let pause = if must_poll { self.pause } else { TICK };
-            if waker.sleep(None, Some(left.min(pause))) {
+            if waker.sleep(None, Some(left.min(pause))).by_signal {
                 return Ok(Waited::NotYet);
             }
         }
@@ -162,16 +186,17 @@ impl LocalPlace {
             Position::Head => match take(&line.folder, &inside, &ask.wants[index], &ask.bearer)? {
                 Scan::Free(slot) => {
                     let folder = line.folder.clone();
-                    let held = LocalHeld::new(
-                        &folder,
-                        &inside,
-                        slot,
-                        index,
-                        &ask.wants[index],
-                        &ask.bearer,
-                    );
-                    // Leaving the queues inside the gate lets the next one in see us gone.
-                    self.queues.clear();
+                    // The queues are left inside the gate: the next one in sees us gone.
+                    let queues = self.queues.drain(..);
+                    let mut before = Before {
+                        tickets: queues.filter_map(|queue| queue.line.leave()).collect(),
+                        standby: self.standby.take(),
+                    };
+                    if !ask.runs_child {
+                        before.tickets.clear();
+                    }
+                    let (want, bearer) = (&ask.wants[index], &ask.bearer);
+                    let held = LocalHeld::new(&folder, &inside, slot, index, want, bearer, before);
                     Ok(Some(Box::new(held)))
                 }
                 Scan::Again => {

@@ -1,10 +1,10 @@
 //! What a folder remembers between callers: a hint for people, and a trace of removed files.
 
-use std::fs;
 use std::path::Path;
 
 use super::files::open_or_create;
 use super::folder::write_text;
+use crate::procfs;
 
 /// The text of the file `slots`: `LAST MADE`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct Record {
 impl Record {
     /// None when there is none, or none that can be read.
     pub(super) fn read(folder: &Path) -> Option<Self> {
-        Self::parse(&fs::read_to_string(folder.join("slots")).ok()?)
+        Self::parse(&procfs::read(folder.join("slots"))?)
     }
 
     fn parse(text: &str) -> Option<Self> {
