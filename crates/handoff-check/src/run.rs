@@ -1,5 +1,6 @@
 //! The shell: reads the documents, asks git, runs commands, prints the verdict.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
@@ -125,7 +126,7 @@ fn only_scope(asked: &Scope, output: &Output) -> Result<Exit, Failure> {
 
 /// A diff is bytes: a name, or a line of content, need not be UTF-8. No change is an empty diff.
 fn read_diff(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
-    use std::io::{IsTerminal as _, Read as _};
+    use std::io::IsTerminal as _;
     if let Some(path) = file.filter(|p| *p != Path::new("-")) {
         return std::fs::read(path)
             .map_err(|e| Failure::input(format!("cannot read the diff {}: {e}", path.display())));
@@ -370,7 +371,11 @@ fn forgiven(task: &Task, root: &Path) -> Vec<Option<String>> {
     let read = |name: &str| {
         let file = root.join(name);
         let small = std::fs::metadata(&file).is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
-        small.then(|| std::fs::read(&file).ok()).flatten()
+        let mut bytes = Vec::new();
+        let file = small.then(|| std::fs::File::open(&file).ok()).flatten()?;
+        // It may grow while it is read, and need never end.
+        file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
     };
     let read = |name: &str| Some(String::from_utf8_lossy(&read(name)?).into_owned());
     let commands = task.verify.iter().map(|v| v.command.as_str());

@@ -1,5 +1,6 @@
 //! Looking at the disk for what the first message may show.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -93,7 +94,14 @@ fn read_text(path: &Path) -> Option<String> {
     if !facts.is_file() || facts.len() > MAX_FILE_BYTES {
         return None;
     }
-    let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
+    // It may grow while it is read (a log), and it need never end.
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return None;
+    }
+    let text = String::from_utf8(bytes).ok()?;
     (!text.contains('\0')).then_some(text)
 }
 

@@ -155,6 +155,8 @@ fn in_plain_words(message: &str) -> String {
         "f32" | "f64" => "a number",
         "a sequence" => "a list",
         "a boolean" => "true or false",
+        "a tuple of size 2" => "a list of two",
+        ours if ours.starts_with("struct ") => "keys and values",
         other => other,
     };
     format!("{found}, expected {words}{place}")
@@ -235,6 +237,14 @@ mod tests {
             (
                 "invalid type: map, expected a sequence at line 3 column 9",
                 "invalid type: map, expected a list at line 3 column 9",
+            ),
+            (
+                "invalid type: string \"a\", expected a tuple of size 2",
+                "invalid type: string \"a\", expected a list of two",
+            ),
+            (
+                "invalid type: integer `3`, expected struct Gate",
+                "invalid type: integer `3`, expected keys and values",
             ),
             ("duplicate key", "duplicate key"),
         ] {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::TaskId;
+use crate::object::objects_only;
 use crate::schema::{SchemaTag, document};
 
 /// What a role may do to files.
@@ -36,7 +37,7 @@ pub enum Network {
 /// Which files a task owns and may look at, as globs relative to the repository root.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Scope {
     /// What it may change. `[]`: nothing. Absent: not said, which handoff-check refuses to judge.
     pub write: Option<Vec<String>>,
@@ -47,7 +48,7 @@ pub struct Scope {
 /// A command that shows whether the work is done: exit code 0 is yes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct VerifyCommand {
     /// A command line for `bash`.
     pub command: String,
@@ -59,7 +60,7 @@ pub struct VerifyCommand {
 /// What the kernel lets the task's commands do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Sandbox {
     /// The network.
     pub network: Network,
@@ -74,7 +75,7 @@ pub struct Sandbox {
 /// The bounds of one task; null: the tool's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Limits {
     /// Turns of the model.
     pub steps: Option<u32>,
@@ -96,6 +97,13 @@ pub struct Limits {
     pub queue_ms: Option<u64>,
     /// One command, in milliseconds.
     pub command_ms: Option<u64>,
+}
+
+objects_only! {
+    Scope like r#"{"write": ["src/**"]}"#;
+    VerifyCommand like r#"{"command": "cargo test"}"#;
+    Sandbox like r#"{"network": "none"}"#;
+    Limits like r#"{"steps": 20}"#;
 }
 
 impl Limits {

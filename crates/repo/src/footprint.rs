@@ -7,6 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -124,10 +125,15 @@ impl Print {
 /// What a file holds or a link names; nothing for what git does not track. None: more than `most`.
 fn content(path: &Path, data: &Metadata, most: usize) -> Option<Vec<u8>> {
     let bytes = if data.is_file() {
-        if usize::try_from(data.len()).ok()? > most {
+        let enough = u64::try_from(most).ok()?.saturating_add(1);
+        if data.len() >= enough {
             return None;
         }
-        fs::read(path).ok()?
+        // A log may grow while it is read, and need never end.
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path).ok()?;
+        file.take(enough).read_to_end(&mut bytes).ok()?;
+        bytes
     } else if data.is_symlink() {
         fs::read_link(path).map(OsString::from).ok()?.into_vec()
     } else {

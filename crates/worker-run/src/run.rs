@@ -91,7 +91,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
 fn read_task(cli: &Cli) -> Result<(Task, Option<String>), Failure> {
     let file = cli.task.as_deref().filter(|p| p.as_os_str() != "-");
     let text = input::main_document(file, "a task/1 document (or give --prompt)")?;
-    let task = task_from_document(&text)?;
+    let task = task_from_document(&text).map_err(|e| match file {
+        Some(file) => e.at(file.display()),
+        None => e,
+    })?;
     Ok((task, file.is_none().then_some(text)))
 }
 
