@@ -6,6 +6,7 @@ use std::path::Path;
 use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::{Environment, Failure, Output, Outside, Redactor, input};
 use baton_process::Cancel;
+use baton_protocol::markdown::{self, Headings};
 use baton_protocol::{ArtifactKind, Exit, Secret, Task, TaskId, read_strict};
 use baton_repo::{Change, ChangeSet, Depth, GitPath, Globs, Mode, Repo, RepoError};
 
@@ -14,7 +15,7 @@ use crate::checks::verification::RunResult;
 use crate::checks::{basis, claims, scope};
 use crate::cli::{Cli, Command, Emit, From, Protect, Scope};
 use crate::judge::{Known, RedFirst, judge};
-use crate::report::{self, Headings, NoReport, Report, envelope};
+use crate::report::{self, NoReport, Report, envelope};
 use crate::rerun::Setup;
 use crate::{explain, names, text};
 
@@ -83,7 +84,7 @@ fn convert(cli: &Cli, task: Option<&Task>, form: Emit, output: &Output) -> Resul
             } else {
                 Headings::Four
             };
-            let text = report::to_markdown(&report.handoff, headings);
+            let text = markdown::write(&report.handoff, headings);
             output.raw(output.redactor().text(&text).as_bytes())?;
         }
         Emit::Envelope => {

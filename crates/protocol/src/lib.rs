@@ -19,6 +19,7 @@ mod handoff;
 mod health;
 mod ids;
 mod launch;
+pub mod markdown;
 mod object;
 mod plan;
 mod provider;

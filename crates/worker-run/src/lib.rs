@@ -12,7 +12,6 @@ mod engine;
 mod files;
 mod flag;
 mod harness;
-mod headings;
 mod inputs;
 mod place;
 mod provider;

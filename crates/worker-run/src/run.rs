@@ -9,6 +9,7 @@ use baton_cli::{Environment, Failure, Output, Outside, Redactor, input, state_di
 use baton_model_server::Client;
 use baton_process::Cancel;
 use baton_prompt::{Role, gather};
+use baton_protocol::markdown::{self, Headings};
 use baton_protocol::{Exit, HandoffStatus, Task, Timestamp};
 use baton_repo::Repo;
 use clap::ValueEnum as _;
@@ -213,7 +214,7 @@ fn work(
     if end.exit_code() != Exit::Yes {
         output.note(&format!("{}: {}", word(end.status), end.reason));
     }
-    output.document(&document, || crate::headings::report(&document))?;
+    output.document(&document, || markdown::write(&document, Headings::Four))?;
     Ok(end.exit_code())
 }
 

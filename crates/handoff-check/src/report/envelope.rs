@@ -3,6 +3,7 @@
 //! The shape (13 keys, the enums, the limits, no other key at any depth) is the recorded contract
 //! of cldmnky/opencode-orchestrator, `docs/phase-1/d2-handoff.schema.json`.
 
+use baton_protocol::markdown::IN_PROGRESS;
 use baton_protocol::{
     Artifact, ArtifactKind, Assumption, AssumptionStatus, Claim, CommandStatus, Fact, FileNote,
     Handoff, HandoffStatus, ReviewState, Risk, RiskSeverity, TaskId,
@@ -218,8 +219,6 @@ fn unsupported_assumptions(value: &Value) -> Vec<Issue> {
         .collect()
 }
 
-/// Status reason of an envelope that says the work still goes on; handoff/1 knows only ends.
-pub(super) const IN_PROGRESS: &str = "the envelope says in-progress";
 /// Marks, in `notes`, the claims whose evidence list is there but empty.
 const EMPTY_EVIDENCE: &str = "envelope: empty evidence list at verification ";
 

@@ -1,10 +1,9 @@
 //! The list of changed files of a Markdown report.
 
-use std::fmt::Write as _;
-
 use baton_protocol::FileNote;
+use baton_protocol::markdown::{bare, first_span, needs_quotes};
 
-use super::{listing, spans, synonyms};
+use super::{listing, synonyms};
 use crate::checks::claims;
 
 /// The entries of a list: bullets, table rows or plain lines, without their marks.
@@ -139,7 +138,7 @@ fn entry(item: &str) -> Vec<(String, String)> {
 
 /// The names in backticks before the remark begins.
 fn quoted(item: &str) -> Vec<(String, String)> {
-    let Some((before, mut name, mut after)) = spans::first(item) else {
+    let Some((before, mut name, mut after)) = first_span(item) else {
         return Vec::new();
     };
     // A sentence about some code is not a list of files.
@@ -149,7 +148,7 @@ fn quoted(item: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     loop {
         found.extend(plain_name(name));
-        match spans::first(after) {
+        match first_span(after) {
             Some((link, next, rest))
                 if matches!(link.trim(), "->" | "→" | "to" | "," | "and" | "=>") =>
             {
@@ -183,34 +182,6 @@ fn plain_name(name: &str) -> Option<String> {
     decoded.filter(|d| needs_quotes(d)).or_else(|| bare(name))
 }
 
-/// A name as it may stand in a list: quoted as git does where the reader would take it otherwise.
-pub(crate) fn quoted_name(name: &str) -> String {
-    if !needs_quotes(name) {
-        return name.to_owned();
-    }
-    let mut quoted = String::from("\"");
-    for c in name.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{85}' => {
-                let mut bytes = [0; 4];
-                for byte in c.encode_utf8(&mut bytes).bytes() {
-                    let _ = write!(quoted, "\\{byte:03o}");
-                }
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-fn needs_quotes(name: &str) -> bool {
-    name.contains(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}')
-        || name.starts_with('"')
-        || bare(name).is_none_or(|b| b != name)
-}
-
 fn without_verb(item: &str) -> &str {
     const VERBS: [&str; 25] = [
         "created", "added", "add", "new", "modified", "updated", "changed", "edited", "deleted",
@@ -227,16 +198,6 @@ fn without_verb(item: &str) -> &str {
 /// A name out of a sentence: without emphasis and full stop.
 fn path(name: &str) -> Option<String> {
     bare(name.trim().trim_matches('*').trim_end_matches(['.', ';']))
-}
-
-/// A name as git has it: no `./`, no line number.
-fn bare(name: &str) -> Option<String> {
-    let name = name.strip_prefix("./").unwrap_or(name);
-    let (stem, suffix) = name.rsplit_once(':').unwrap_or((name, ""));
-    let line = !suffix.is_empty() && suffix.chars().all(|c| c.is_ascii_digit() || c == '-');
-    let name = if line { stem } else { name };
-    let name = name.split_once("#L").map_or(name, |(n, _)| n);
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 #[cfg(test)]

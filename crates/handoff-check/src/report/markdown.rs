@@ -1,11 +1,13 @@
 //! Reports written with headings: four (Summary / Files changed / Verification / Open issues) or
 //! five (Outcome / Files / Verification / Risks / Follow-up).
 
+use baton_protocol::markdown::{
+    IN_PROGRESS, NO_REASON, Part, heading, stated_status, status_of_outcome, unguarded, unmarked,
+};
 use baton_protocol::{Handoff, HandoffStatus, Risk, RiskSeverity, TaskId};
 
 use super::shape::Issue;
-use super::status::{begins, stated};
-use super::{Form, NoReport, blank, envelope, files, plain, synonyms, verification};
+use super::{Form, NoReport, blank, files, plain, synonyms, verification};
 
 /// The text under each heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,37 +18,6 @@ pub(crate) struct Sections {
     risks: String,
     follow_up: String,
 }
-
-/// A part of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Outcome,
-    Files,
-    Verification,
-    Risks,
-    FollowUp,
-}
-
-/// The headings and what they hold; the same part never has two.
-const HEADINGS: [(&str, Part); 17] = [
-    ("summary", Part::Outcome),
-    ("outcome", Part::Outcome),
-    ("files changed", Part::Files),
-    ("changed files", Part::Files),
-    ("files modified", Part::Files),
-    ("files", Part::Files),
-    ("verification", Part::Verification),
-    ("verification results", Part::Verification),
-    ("risks", Part::Risks),
-    ("open issues", Part::FollowUp),
-    ("open questions", Part::FollowUp),
-    ("remaining issues", Part::FollowUp),
-    ("open issues / follow-up", Part::FollowUp),
-    ("follow-up", Part::FollowUp),
-    ("follow up", Part::FollowUp),
-    ("followup", Part::FollowUp),
-    ("follow-ups", Part::FollowUp),
-];
 
 struct Heading<'a> {
     line: usize,
@@ -142,42 +113,6 @@ fn is_underline(line: &str) -> bool {
     line.len() >= 3 && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'))
 }
 
-/// Whether a line reads as one of the report's headings.
-pub(crate) fn is_heading(line: &str) -> bool {
-    heading(line).is_some() || guards(line)
-}
-
-/// A backslash before a heading or a fence: free text that is neither.
-fn unguarded(line: &str) -> &str {
-    if guards(line) { &line[1..] } else { line }
-}
-
-fn guards(line: &str) -> bool {
-    line.strip_prefix('\\')
-        .is_some_and(|rest| heading(rest).is_some() || is_fence(rest) || guards(rest))
-}
-
-/// Whether a line opens or closes a fence.
-pub(crate) fn is_fence(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with("```") || line.starts_with("~~~")
-}
-
-/// Whether what follows these lines would stand inside a fence.
-pub(crate) fn leaves_a_fence_open(lines: &[&str]) -> bool {
-    let mut fence: Option<&str> = None;
-    for line in lines {
-        let trimmed = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|m| trimmed.starts_with(m));
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            _ => {}
-        }
-    }
-    fence.is_some()
-}
-
 /// Every heading outside of fences.
 fn headings<'a>(lines: &[&'a str], heading: Grammar<'_>) -> Vec<Heading<'a>> {
     let mut found = Vec::new();
@@ -210,82 +145,6 @@ fn headings<'a>(lines: &[&'a str], heading: Grammar<'_>) -> Vec<Heading<'a>> {
     found
 }
 
-/// A line without the marks and the number of a heading, and whether it had marks.
-fn unmarked(line: &str) -> (&str, bool) {
-    let line = line.trim();
-    if let Some(inner) = html(line) {
-        return (inner, true);
-    }
-    let text = line.trim_start_matches('#').trim_start();
-    let text = if line.starts_with('#') {
-        text.trim_end_matches('#').trim_end()
-    } else {
-        text
-    };
-    // An emoji before a heading is decoration.
-    let decoration = |c: char| !c.is_ascii() && !c.is_alphanumeric();
-    let text = text.trim_start_matches(decoration).trim_start();
-    let text = unnumbered(text.trim_start_matches(['*', '_']));
-    let text = text.trim_start_matches(['*', '_']);
-    (text, line.starts_with(['#', '*', '_']))
-}
-
-/// `<h2>Summary</h2>`
-fn html(line: &str) -> Option<&str> {
-    let level = line
-        .strip_prefix("<h")?
-        .strip_prefix(|c: char| c.is_ascii_digit())?;
-    let (_, inner) = level.split_once('>')?;
-    let (inner, _) = inner.split_once("</h")?;
-    Some(inner.trim())
-}
-
-/// `1. Summary`, `2) …`, `IV. …`, `B) …`, `(c) …`
-fn unnumbered(text: &str) -> &str {
-    let inner = text.strip_prefix('(').unwrap_or(text);
-    let digits = inner.trim_start_matches(|c: char| c.is_ascii_digit());
-    if digits.len() < inner.len() {
-        return digits.trim_start_matches(['.', ')']).trim_start();
-    }
-    let Some(end) = inner.find(['.', ')']).filter(|end| *end > 0) else {
-        return text;
-    };
-    let number = &inner[..end];
-    let roman = number.bytes().all(|b| b"IVXivx".contains(&b));
-    let letter = number.len() == 1 && number.bytes().all(|b| b.is_ascii_alphabetic());
-    if roman || letter {
-        inner[end + 1..].trim_start()
-    } else {
-        text
-    }
-}
-
-/// `## Summary`, `**Summary**`, `**Summary:** text`, `Summary: text`, `1. Summary`, `Summary`.
-fn heading(line: &str) -> Option<(Part, &str)> {
-    let (text, marked) = unmarked(line);
-    let lower = text.to_ascii_lowercase();
-    // The longest name that fits: `files changed` before `files`.
-    let (name, part) = HEADINGS
-        .iter()
-        .filter(|(name, _)| lower.starts_with(name))
-        .max_by_key(|(name, _)| name.len())?;
-    let after = &text[name.len()..];
-    let rest = after.trim_start_matches(['*', '_', ':', ' ']);
-    let colon = after.trim_start_matches(['*', '_']).starts_with(':');
-    let hashed = line.trim_start().starts_with('#');
-    let remark = rest.starts_with('(') && rest.trim_end().ends_with(')');
-    let rest = if hashed && remark { "" } else { rest };
-    let ends_here = !rest.contains(char::is_alphanumeric);
-    let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
-    // A sentence that begins with one of the words is not a heading.
-    let is_heading = if ends_here {
-        marked || colon || capital
-    } else {
-        colon && (marked || capital)
-    };
-    is_heading.then_some((*part, rest))
-}
-
 /// A marked heading in other words, or in another language.
 fn other_heading(line: &str) -> Option<(Part, &str)> {
     if let Some(found) = heading(line) {
@@ -312,19 +171,22 @@ impl Sections {
     /// The report as handoff/1. Headings know no status: a complete report counts as completed
     /// unless it begins by saying otherwise.
     pub(crate) fn into_handoff(self, task: &TaskId) -> Handoff {
-        let (stated, outcome) = stated(&self.outcome);
-        let status = stated.unwrap_or_else(|| begins(&outcome));
+        let (status, reason, outcome) = match stated_status(&self.outcome) {
+            Some((status, reason, outcome)) => (status, reason, outcome.to_owned()),
+            None => (status_of_outcome(&self.outcome), "", self.outcome.clone()),
+        };
+        let reason = match (status, reason) {
+            (HandoffStatus::Interrupted, _) => IN_PROGRESS,
+            (_, "") => NO_REASON,
+            (_, reason) => reason,
+        };
         let (risks, follow_up) = match self.risks.as_str() {
             "" => risks_among(&self.follow_up),
             text => (risks(text), self.follow_up),
         };
         Handoff {
             status,
-            status_reason: if status == HandoffStatus::Interrupted {
-                envelope::IN_PROGRESS.into()
-            } else {
-                "a report with headings has no status of its own".into()
-            },
+            status_reason: reason.to_owned(),
             files_changed: files::parse(&self.files),
             verification: verification::parse(&self.verification),
             risks,

@@ -8,10 +8,7 @@ mod json;
 mod listing;
 mod markdown;
 pub(crate) mod plain;
-mod render;
 mod shape;
-mod spans;
-mod status;
 mod synonyms;
 #[cfg(test)]
 mod tests;
@@ -20,7 +17,6 @@ mod verification;
 use baton_protocol::{Handoff, HandoffStatus, SchemaTag, TaskId, read_value};
 use serde_json::Value;
 
-pub(crate) use render::{Headings, markdown as to_markdown};
 pub(crate) use shape::Issue;
 
 /// How a report was written.

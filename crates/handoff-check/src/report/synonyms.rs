@@ -2,7 +2,7 @@
 //! where the usual ones are not all there, and only as marked headings: too many a sentence begins
 //! with "Changes" or "Tests".
 
-use super::markdown::Part;
+use baton_protocol::markdown::Part;
 
 const NAMES: [(Part, &[&str]); 5] = [
     (

@@ -1,10 +1,11 @@
 //! Round trips, limits, and texts nobody expects.
 
 use baton_protocol::TaskId;
+use baton_protocol::markdown::{Headings, write as to_markdown};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Form, Headings, NoReport, envelope, find, from_markdown, to_markdown};
+use super::{Form, NoReport, envelope, find, from_markdown};
 
 fn task() -> TaskId {
     TaskId::new("t1").unwrap()

@@ -1,9 +1,9 @@
 //! The commands a Markdown report says were run. They are claims, nothing more.
 
+use baton_protocol::markdown::first_span;
 use baton_protocol::{Claim, CommandStatus};
 
 use super::files::{is_none, items};
-use super::spans;
 
 /// The claimed commands with the claimed results.
 pub(crate) fn parse(text: &str) -> Vec<Claim> {
@@ -22,7 +22,7 @@ fn names_a_command(item: &str) -> bool {
 
 fn claim(item: &str) -> Claim {
     let item = item.strip_prefix("$ ").unwrap_or(item);
-    let (command, result) = if let Some((_, command, rest)) = spans::first(item) {
+    let (command, result) = if let Some((_, command, rest)) = first_span(item) {
         (command, rest)
     } else {
         let ends = [" — ", " – ", " - ", ": ", " -> ", " → ", " => "];

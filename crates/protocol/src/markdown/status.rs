@@ -1,18 +1,39 @@
 //! Headings know no status: what an outcome says of it by how it begins.
 
-use baton_protocol::HandoffStatus;
+use super::{IN_PROGRESS, NO_REASON, one_line};
+use crate::{Handoff, HandoffStatus};
 
-/// The status a report states in a line of its own before its outcome, and the outcome.
-pub(super) fn stated(outcome: &str) -> (Option<HandoffStatus>, String) {
+/// The status a report states in a line of its own before its outcome: what it is, the reason
+/// (which may be empty), and the outcome.
+pub fn stated(outcome: &str) -> Option<(HandoffStatus, &str, &str)> {
     let (first, rest) = outcome.split_once('\n').unwrap_or((outcome, ""));
-    let status = match first.trim().strip_prefix("Status: ") {
-        Some("completed") => HandoffStatus::Completed,
-        Some("blocked") => HandoffStatus::Blocked,
-        Some("failed") => HandoffStatus::Failed,
-        Some("in-progress") => HandoffStatus::Interrupted,
-        _ => return (None, outcome.to_owned()),
+    let said = first.trim().strip_prefix("Status: ")?;
+    let (word, reason) = said.split_once(" (").unwrap_or((said, ")"));
+    let status = match word {
+        "completed" => HandoffStatus::Completed,
+        "blocked" => HandoffStatus::Blocked,
+        "failed" => HandoffStatus::Failed,
+        "in-progress" => HandoffStatus::Interrupted,
+        _ => return None,
     };
-    (Some(status), rest.trim().to_owned())
+    Some((status, reason.strip_suffix(')')?, rest.trim()))
+}
+
+/// The status as [`stated`] reads it. The words are those of the plugin's envelope.
+pub(super) fn line(handoff: &Handoff) -> String {
+    let reason = handoff.status_reason.as_str();
+    let word = match handoff.status {
+        HandoffStatus::Completed => "completed",
+        HandoffStatus::Blocked => "blocked",
+        HandoffStatus::Interrupted if reason == IN_PROGRESS => "in-progress",
+        _ => "failed",
+    };
+    let is_said = handoff.status == HandoffStatus::Completed || word == "in-progress";
+    match one_line(reason).as_str() {
+        "" | NO_REASON => word.to_owned(),
+        _ if is_said => word.to_owned(),
+        reason => format!("{word} ({reason})"),
+    }
 }
 
 /// Whether an outcome begins with a word that would be read as a status.
@@ -97,7 +118,7 @@ const PHRASES: [&str; 35] = [
 const SIGNS: [char; 5] = ['❌', '✗', '✘', '🔴', '⛔'];
 
 /// The status an outcome begins with.
-pub(super) fn begins(outcome: &str) -> HandoffStatus {
+pub fn begins(outcome: &str) -> HandoffStatus {
     let lower = outcome.to_lowercase();
     let plain = |text: &str| {
         text.trim_start_matches(['*', '_', '#', ' ', '`'])

@@ -1,7 +1,7 @@
 //! Code spans of Markdown: `` `name` ``, with more backticks around a text that holds some.
 
 /// A text as a code span that [`first`] reads back exactly.
-pub(crate) fn written(text: &str) -> String {
+pub(super) fn written(text: &str) -> String {
     let longest = text
         .split(|c| c != '`')
         .map(str::len)
@@ -15,7 +15,7 @@ pub(crate) fn written(text: &str) -> String {
 }
 
 /// What stands before the first code span, its content, and what comes after it.
-pub(crate) fn first(text: &str) -> Option<(&str, &str, &str)> {
+pub fn first(text: &str) -> Option<(&str, &str, &str)> {
     let start = text.find('`')?;
     let run = |text: &str| text.bytes().take_while(|b| *b == b'`').count();
     let ticks = run(&text[start..]);
