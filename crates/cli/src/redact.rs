@@ -98,25 +98,35 @@ impl Redactor {
 }
 
 fn redact_shapes(text: &str) -> Option<String> {
-    let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let bytes = text.as_bytes();
     let mut redacted = String::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(offset) = text[at..].find(is_token) {
+    while let Some(offset) = bytes[at..].iter().position(is_token) {
         let start = at + offset;
-        let length = text[start..]
-            .find(|c| !is_token(c))
-            .unwrap_or(text.len() - start);
-        let word = &text[start..start + length];
-        if is_secret(word) {
+        let length = bytes[start..].iter().position(|b| !is_token(b));
+        let end = length.map_or(bytes.len(), |length| start + length);
+        if BEGINS[usize::from(bytes[start])] && is_secret(&text[start..end]) {
             redacted.push_str(&text[copied..start]);
             redacted.push_str(PLACEHOLDER);
-            copied = start + length;
+            copied = end;
         }
-        at = start + length;
+        at = end;
     }
     finish(text, redacted, copied)
 }
+
+/// The bytes with which a token of a usual shape may begin.
+const BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let mut i = 0;
+    while i < SHAPES.len() {
+        begins[SHAPES[i].0.as_bytes()[0] as usize] = true;
+        i += 1;
+    }
+    begins
+};
 
 /// Hides the user and password of an address: `scheme://user:password@host`. A user alone
 /// (`ssh://git@host`) is no secret.

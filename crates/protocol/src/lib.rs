@@ -41,7 +41,7 @@ mod verdict;
 
 pub use base_url::BaseUrl;
 pub use clean::{Clean, CleanEntry};
-pub use doubled::doubled_key;
+pub use doubled::{WholeValue, doubled_key};
 pub use error::{ErrorDocument, ErrorKind};
 pub use estimate::{Estimate, Fit, FitVerdict, Method, Part, Reserve};
 pub use event::Event;

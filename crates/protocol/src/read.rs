@@ -102,6 +102,10 @@ fn check_schema<T: Document>(value: &Value) -> Result<(), ReadError> {
 }
 
 fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, ReadError> {
+    // Keeping track of the path costs as much as reading, and only an error needs it.
+    if let Ok(read) = T::deserialize(&value) {
+        return Ok(read);
+    }
     serde_path_to_error::deserialize(value).map_err(|e| {
         let path = json_path(&e.path().to_string());
         ReadError::Key {
