@@ -4,10 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use crate::id::ObjectId;
 use crate::index;
-use crate::objects::{self, Algorithm, Leaf, OnDisk};
+use crate::objects::{self, Algorithm, Blob, Leaf};
 use crate::path::GitPath;
 use crate::raw::Mode;
 use crate::repo::Repo;
@@ -33,6 +35,19 @@ impl Intake {
 
     fn turns(&self, path: &GitPath) -> bool {
         self.all_turned || self.turned.contains(path.as_bytes())
+    }
+
+    /// The names, where none of these contents is changed on the way in.
+    fn unchanged(
+        &self,
+        files: &[(&GitPath, Option<Mode>)],
+        found: Vec<Blob>,
+    ) -> Option<Vec<(Mode, ObjectId)>> {
+        let named = found.into_iter().zip(files).map(|(blob, (path, _))| {
+            let is_changed = blob.has_returns && self.turns(path);
+            (!is_changed).then_some((blob.mode, blob.id))
+        });
+        named.collect()
     }
 }
 
@@ -74,15 +89,29 @@ impl Repo {
         intake: &Intake,
         algorithm: Algorithm,
     ) -> Option<Vec<(Mode, ObjectId)>> {
-        let files: Vec<OnDisk<'_>> = files
-            .iter()
-            .map(|(path, mode)| OnDisk {
-                path,
-                mode: *mode,
-                turned: intake.turns(path),
-            })
-            .collect();
-        objects::blobs(self.root(), algorithm, &files)
+        let wanted = AtomicBool::new(false);
+        let found = objects::blobs(self.root(), algorithm, files, &wanted)?;
+        intake.unchanged(files, found)
+    }
+
+    /// The same, while git is asked how it takes the files in: most often just as they are.
+    pub(crate) fn take_in(
+        &self,
+        files: &[(&GitPath, Option<Mode>)],
+        index: &Path,
+        algorithm: Algorithm,
+    ) -> Option<Vec<(Mode, ObjectId)>> {
+        let is_vain = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let intake = scope.spawn(|| {
+                let intake = self.intake(files, index);
+                is_vain.store(intake.is_none(), Ordering::Relaxed);
+                intake
+            });
+            let found = objects::blobs(self.root(), algorithm, files, &is_vain);
+            let intake = intake.join().ok()??;
+            intake.unchanged(files, found?)
+        })
     }
 }
 

@@ -30,9 +30,8 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
-    /// Every name that was added, altered or removed since the base, both names of a rename; sorted,
-    /// each once.
-    pub fn touched(&self) -> Vec<&GitPath> {
+    /// All its names, put in order once.
+    pub fn names(&self) -> Names<'_> {
         let changes = self
             .net
             .iter()
@@ -43,46 +42,78 @@ impl ChangeSet {
             .iter()
             .filter(|e| e.submodule.is_some_and(|s| s.modified || s.untracked))
             .map(|e| &e.path);
-        sorted(
-            changes
-                .flat_map(Change::touched)
-                .chain(inside_submodules)
-                .collect(),
-        )
+        let touched = changes
+            .flat_map(Change::touched)
+            .chain(inside_submodules)
+            .collect();
+        Names {
+            set: self,
+            touched: sorted(touched),
+        }
+    }
+
+    /// Every name that was added, altered or removed since the base, both names of a rename; sorted,
+    /// each once.
+    pub fn touched(&self) -> Vec<&GitPath> {
+        self.names().touched
     }
 
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.touched().is_empty()
     }
+}
+
+/// The names of a [`ChangeSet`], all of them and by where they differ.
+#[derive(Debug)]
+pub struct Names<'a> {
+    set: &'a ChangeSet,
+    touched: Vec<&'a GitPath>,
+}
+
+impl<'a> Names<'a> {
+    /// See [`ChangeSet::touched`].
+    pub fn touched(&self) -> &[&'a GitPath] {
+        &self.touched
+    }
 
     /// The touched names that commits since the base hold.
-    pub fn committed_paths(&self) -> Vec<&GitPath> {
-        sorted(self.committed.iter().flat_map(Change::touched).collect())
+    pub fn committed(&self) -> Vec<&'a GitPath> {
+        sorted(
+            self.set
+                .committed
+                .iter()
+                .flat_map(Change::touched)
+                .collect(),
+        )
     }
 
     /// The touched names that the index holds and HEAD does not.
-    pub fn staged_paths(&self) -> Vec<&GitPath> {
-        self.status_paths(|e| e.staged)
+    pub fn staged(&self) -> Vec<&'a GitPath> {
+        self.of_status(|e| e.staged)
     }
 
     /// The touched names that only the work tree holds.
-    pub fn unstaged_paths(&self) -> Vec<&GitPath> {
-        self.status_paths(|e| e.unstaged)
+    pub fn unstaged(&self) -> Vec<&'a GitPath> {
+        self.of_status(|e| e.unstaged)
     }
 
     /// The touched names that git does not track and does not ignore.
-    pub fn untracked_paths(&self) -> Vec<&GitPath> {
-        self.status_paths(|e| e.untracked)
+    pub fn untracked(&self) -> Vec<&'a GitPath> {
+        self.of_status(|e| e.untracked)
     }
 
-    fn status_paths(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<&GitPath> {
-        let touched = self.touched();
-        let names = self.status.iter().filter(|e| wanted(e)).flat_map(|e| {
-            let old = e.from.as_ref();
-            std::iter::once(&e.path).chain(old)
+    fn of_status(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<&'a GitPath> {
+        let names = self.set.status.iter().filter(|e| wanted(e));
+        let names = names.flat_map(|e| std::iter::once(&e.path).chain(e.from.as_ref()));
+        let mut touched = self.touched.iter().peekable();
+        let mut found = sorted(names.collect());
+        // Both lists are sorted: one walk along both.
+        found.retain(|name| {
+            while touched.next_if(|t| **t < name).is_some() {}
+            touched.peek() == Some(&name)
         });
-        sorted(names.filter(|p| touched.binary_search(p).is_ok()).collect())
+        found
     }
 }
 

@@ -36,7 +36,16 @@ impl Repo {
     /// Like [`Repo::changes`], for a base that is already resolved, and only as deep as is asked
     /// for. Only the whole tree has its renames paired.
     pub fn changes_since(&self, base: Base, depth: Depth) -> Result<ChangeSet, RepoError> {
-        let look = self.look()?;
+        self.changes_seen(self.look()?, base, depth)
+    }
+
+    /// Like [`Repo::changes_since`], by a look that was taken already: it needs no base.
+    pub fn changes_seen(
+        &self,
+        look: Look,
+        base: Base,
+        depth: Depth,
+    ) -> Result<ChangeSet, RepoError> {
         let head = look.head.clone();
         let is_clean_start = self.is_clean_start(&base)?;
         let base_to_head = self.base_to_head(&base, is_clean_start, head.as_ref())?;
@@ -88,16 +97,20 @@ impl Repo {
         depth: Depth,
     ) -> Option<(Vec<Change>, Option<ObjectId>)> {
         let algorithm = Algorithm::of(&base.tree);
-        let mut wanted = if depth > Depth::Names {
-            Wanted::All
+        let (wanted, found) = if depth > Depth::Names {
+            let files = states.unnamed(Wanted::All);
+            (Wanted::All, self.take_in(&files, &look.index, algorithm)?)
         } else {
-            Wanted::Modified
+            let files = states.unnamed(Wanted::Modified);
+            let intake = self.intake(&files, &look.index)?;
+            let wanted = if intake.is_plain() {
+                Wanted::Open
+            } else {
+                Wanted::Modified
+            };
+            let files = states.unnamed(wanted);
+            (wanted, self.name_contents(&files, &intake, algorithm)?)
         };
-        let intake = self.intake(&states.unnamed(wanted), &look.index)?;
-        if wanted == Wanted::Modified && intake.is_plain() {
-            wanted = Wanted::Open;
-        }
-        let found = self.name_contents(&states.unnamed(wanted), &intake, algorithm)?;
         states.name(wanted, found);
         let tree = if wanted == Wanted::All {
             Some(as_is::tree(states, &look.index, algorithm)?)
@@ -151,8 +164,7 @@ impl Repo {
         let files: Vec<(&GitPath, Option<Mode>)> = files.map(|c| (&c.path, None)).collect();
         let algorithm = Algorithm::of(&facts.base.tree);
         let index = self.git_dir().join("index");
-        let intake = self.intake(&files, &index);
-        let found = intake.and_then(|intake| self.name_contents(&files, &intake, algorithm));
+        let found = self.take_in(&files, &index, algorithm);
         let unnamed = facts.net.iter_mut().filter(|c| wanted(c));
         for (change, (mode, id)) in unnamed.zip(found.into_iter().flatten()) {
             change.new_mode = mode;

@@ -1,8 +1,15 @@
 //! Names of objects.
 
+/// The longest one has so many digits.
+const DIGITS: usize = 64;
+
 /// The full hash of an object (40 hex digits, or 64 in a SHA-256 repository).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId(String);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId {
+    /// Its digits, and zeros behind them: in place, for there are several of every changed file.
+    digits: [u8; DIGITS],
+    length: usize,
+}
 
 impl ObjectId {
     /// Wraps a full hash; anything else is none.
@@ -11,20 +18,33 @@ impl ObjectId {
         let all_hex = hex
             .bytes()
             .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        (right_length && all_hex).then(|| Self(hex.to_owned()))
+        (right_length && all_hex).then(|| {
+            let mut digits = [0; DIGITS];
+            digits[..hex.len()].copy_from_slice(hex.as_bytes());
+            Self {
+                digits,
+                length: hex.len(),
+            }
+        })
     }
 
     /// The hash.
     pub fn as_str(&self) -> &str {
-        &self.0
+        std::str::from_utf8(&self.digits[..self.length]).unwrap_or_default()
     }
 
-    /// The name whose bytes these are.
+    /// The name whose bytes these are: 20 or 32.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |d: u8| char::from(DIGITS[usize::from(d)]);
-        let digits = bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]);
-        Self(digits.collect())
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; DIGITS];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        Self {
+            digits,
+            length: DIGITS.min(2 * bytes.len()),
+        }
     }
 
     /// Its bytes.
@@ -34,7 +54,7 @@ impl ObjectId {
                 .to_digit(16)
                 .and_then(|n| u8::try_from(n).ok())
         };
-        let pairs = self.0.as_bytes().chunks_exact(2);
+        let pairs = self.digits[..self.length].chunks_exact(2);
         pairs
             .map(|p| Some(digit(p[0])? << 4 | digit(p[1])?))
             .collect()
@@ -42,7 +62,7 @@ impl ObjectId {
 
     /// Whether it is the all-zero hash, git's word for "not there" or "not hashed yet".
     pub fn is_zero(&self) -> bool {
-        self.0.bytes().all(|b| b == b'0')
+        self.digits[..self.length].iter().all(|b| *b == b'0')
     }
 
     /// None for the all-zero hash.
@@ -51,9 +71,15 @@ impl ObjectId {
     }
 }
 
+impl std::fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ObjectId({})", self.as_str())
+    }
+}
+
 impl std::fmt::Display for ObjectId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 

@@ -43,7 +43,7 @@ mod worktree;
 mod worktree_list;
 
 pub use base::{Base, HeadAtBase, Recorded};
-pub use changes::ChangeSet;
+pub use changes::{ChangeSet, Names};
 pub use commit::{CommitMessage, Identity};
 pub use compare::Depth;
 pub use depot::Depot;
@@ -52,6 +52,7 @@ pub use error::RepoError;
 pub use globs::{GlobError, Globs};
 pub use id::ObjectId;
 pub use integrate::Integration;
+pub use look::Look;
 pub use materialise::Borrowed;
 pub use path::GitPath;
 pub use raw::{Change, ChangeKind, Mode};

@@ -9,8 +9,9 @@ use crate::id::ObjectId;
 use crate::repo::Repo;
 use crate::status::{self, Entry};
 
-/// One look at the work tree.
-pub(crate) struct Look {
+/// One look at the work tree, from which [`Repo::changes_seen`] tells what differs.
+#[derive(Debug)]
+pub struct Look {
     pub(crate) status: Vec<Entry>,
     /// The commit that is checked out; none before the first one.
     pub(crate) head: Option<ObjectId>,
@@ -37,7 +38,7 @@ impl Repo {
     }
 
     /// The status through a private copy of the index, which may then be refreshed at will.
-    pub(crate) fn look(&self) -> Result<Look, RepoError> {
+    pub fn look(&self) -> Result<Look, RepoError> {
         let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
         let index = dir.path().join("index");
         self.copy_index(&self.git_dir().join("index"), &index)?;

@@ -2,14 +2,19 @@
 //!
 //! Only for contents that git stores as they are on disk; who may say so is `as_is.rs`.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::num::NonZero;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
@@ -74,31 +79,39 @@ impl Hasher {
     }
 }
 
-/// A file to be named, as it is on disk.
-pub(crate) struct OnDisk<'a> {
-    pub(crate) path: &'a GitPath,
-    /// What it must be; none: whatever it is.
-    pub(crate) mode: Option<Mode>,
-    /// Whether git may turn its line ends; it then must have none of the kind that is turned.
-    pub(crate) turned: bool,
+/// A file as it is on disk, named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Blob {
+    pub(crate) mode: Mode,
+    pub(crate) id: ObjectId,
+    /// Whether it has a carriage return, which git may drop on the way in.
+    pub(crate) has_returns: bool,
 }
 
 /// Below this many files a second thread costs more than it saves.
 const WORTH_A_THREAD: usize = 64;
 
-/// What the files are and the names of their contents, in their order. None: one is gone, changes under our eyes, is
-/// no file, or has line ends that git would turn.
+/// What the files are and the names of their contents, in their order; of each is told what it
+/// must be (none: whatever it is). None: one is gone, changes under our eyes, or is no file; or
+/// meanwhile it was said that nobody wants to know any more.
 pub(crate) fn blobs(
     root: &Path,
     algorithm: Algorithm,
-    files: &[OnDisk<'_>],
-) -> Option<Vec<(Mode, ObjectId)>> {
+    files: &[(&GitPath, Option<Mode>)],
+    is_vain: &AtomicBool,
+) -> Option<Vec<Blob>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = cores.min(files.len() / WORTH_A_THREAD).max(1);
     let part = files.len().div_ceil(threads).max(1);
-    let name_all = |files: &[OnDisk<'_>]| -> Option<Vec<(Mode, ObjectId)>> {
-        let mut buffer = vec![0; 64 << 10];
-        let blobs = files.iter().map(|f| blob(root, algorithm, f, &mut buffer));
+    let name_all = |files: &[(&GitPath, Option<Mode>)]| -> Option<Vec<Blob>> {
+        let mut reader = Reader {
+            root,
+            algorithm,
+            folder: None,
+            buffer: vec![0; 64 << 10],
+            is_vain,
+        };
+        let blobs = files.iter().map(|(path, mode)| reader.blob(path, *mode));
         blobs.collect()
     };
     thread::scope(|scope| {
@@ -113,70 +126,109 @@ pub(crate) fn blobs(
     })
 }
 
-fn blob(
-    root: &Path,
+/// Reads one file after another, as few looks at each as can be.
+struct Reader<'a> {
+    root: &'a Path,
     algorithm: Algorithm,
-    file: &OnDisk<'_>,
-    buffer: &mut [u8],
-) -> Option<(Mode, ObjectId)> {
-    let full = root.join(file.path.as_path());
-    let data = fs::symlink_metadata(&full).ok()?;
-    let is = kind(&data)?;
-    let mode = file.mode.unwrap_or(is);
-    let id = match mode {
-        Mode::Symlink if is == Mode::Symlink => {
-            let target = fs::read_link(&full).ok()?;
-            let target = target.as_os_str().as_bytes();
-            let mut hasher = Hasher::new(algorithm, "blob", target.len() as u64);
-            hasher.update(target);
-            hasher.finish()
-        }
-        Mode::File | Mode::Executable if is.is_file() => {
-            let mut open = File::open(&full).ok()?;
-            content(&mut open, data.len(), algorithm, file.turned, buffer).ok()??
-        }
-        _ => return None,
-    };
-    Some((mode, id))
+    /// The folder of the file before, by its name.
+    folder: Option<(Vec<u8>, OwnedFd)>,
+    buffer: Vec<u8>,
+    is_vain: &'a AtomicBool,
 }
 
-/// What git takes a file for; none for what it does not track.
+impl Reader<'_> {
+    fn blob(&mut self, path: &GitPath, wanted: Option<Mode>) -> Option<Blob> {
+        if self.is_vain.load(Ordering::Relaxed) {
+            return None;
+        }
+        let bytes = path.as_bytes();
+        let cut = bytes.iter().rposition(|b| *b == b'/').map_or(0, |i| i + 1);
+        let (folder, name) = bytes.split_at(cut);
+        let folder = self.folder(folder)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        match rustix::fs::openat(folder, name, flags, rustix::fs::Mode::empty()) {
+            Ok(open) => self.file(&mut File::from(open), wanted),
+            Err(Errno::LOOP) if wanted.is_none_or(|w| w == Mode::Symlink) => {
+                let target = rustix::fs::readlinkat(folder, name, Vec::new()).ok()?;
+                let target = target.as_bytes();
+                let mut hasher = Hasher::new(self.algorithm, "blob", target.len() as u64);
+                hasher.update(target);
+                Some(Blob {
+                    mode: Mode::Symlink,
+                    id: hasher.finish(),
+                    has_returns: false,
+                })
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Files of one folder mostly follow one another.
+    fn folder(&mut self, name: &[u8]) -> Option<&OwnedFd> {
+        if self.folder.as_ref().is_none_or(|(known, _)| known != name) {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let full = self.root.join(OsStr::from_bytes(name));
+            let open = rustix::fs::open(full, flags, rustix::fs::Mode::empty()).ok()?;
+            self.folder = Some((name.to_vec(), open));
+        }
+        self.folder.as_ref().map(|(_, open)| open)
+    }
+
+    fn file(&mut self, open: &mut File, wanted: Option<Mode>) -> Option<Blob> {
+        let data = open.metadata().ok()?;
+        let is = kind(&data)?;
+        let mode = wanted.unwrap_or(is);
+        if !mode.is_file() {
+            return None;
+        }
+        let go_on = || !self.is_vain.load(Ordering::Relaxed);
+        let found = content(open, data.len(), self.algorithm, &mut self.buffer, go_on);
+        let (id, has_returns) = found.ok()??;
+        Some(Blob {
+            mode,
+            id,
+            has_returns,
+        })
+    }
+}
+
+/// What git takes an open file for; none for what it does not track.
 fn kind(data: &fs::Metadata) -> Option<Mode> {
     Some(match data.file_type() {
-        kind if kind.is_symlink() => Mode::Symlink,
         kind if !kind.is_file() => return None,
         _ if data.permissions().mode() & 0o100 != 0 => Mode::Executable,
         _ => Mode::File,
     })
 }
 
-/// The name of exactly `length` bytes; none where there are more or fewer.
+/// The name of exactly `length` bytes, and whether a carriage return is among them; none where
+/// there are more or fewer, or nobody wants to go on.
 fn content(
     source: &mut impl io::Read,
     length: u64,
     algorithm: Algorithm,
-    turned: bool,
     buffer: &mut [u8],
-) -> io::Result<Option<ObjectId>> {
+    go_on: impl Fn() -> bool,
+) -> io::Result<Option<(ObjectId, bool)>> {
     let mut hasher = Hasher::new(algorithm, "blob", length);
-    let mut seen = 0;
+    let (mut seen, mut has_returns) = (0, false);
     // Not one byte beyond: a file that grows faster than it is read has no end.
     let mut source = source.take(length + 1);
-    loop {
+    while go_on() {
         let count = match source.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => other?,
         };
-        if count == 0 {
-            return Ok((seen == length).then(|| hasher.finish()));
-        }
         let piece = &buffer[..count];
-        if turned && piece.contains(&b'\r') {
-            return Ok(None);
-        }
+        has_returns |= piece.contains(&b'\r');
         hasher.update(piece);
         seen += count as u64;
+        // Where less came than was asked for, a file has no more.
+        if count == 0 || (seen == length && count < buffer.len()) {
+            return Ok((seen == length).then(|| (hasher.finish(), has_returns)));
+        }
     }
+    Ok(None)
 }
 
 /// One name of a tree, with its content.
@@ -240,7 +292,9 @@ const fn octal(mode: Mode) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Algorithm, Leaf, OnDisk, blobs, content, tree};
+    use std::sync::atomic::AtomicBool;
+
+    use super::{Algorithm, Leaf, blobs, content, tree};
     use crate::id::ObjectId;
     use crate::path::GitPath;
     use crate::raw::Mode;
@@ -249,29 +303,35 @@ mod tests {
         ObjectId::new(hex).unwrap()
     }
 
-    fn named(bytes: &[u8], length: u64, turned: bool) -> Option<ObjectId> {
+    fn read(bytes: &[u8], length: u64) -> Option<(ObjectId, bool)> {
         let mut source = bytes;
-        content(&mut source, length, Algorithm::Sha1, turned, &mut [0; 3]).unwrap()
+        content(&mut source, length, Algorithm::Sha1, &mut [0; 3], || true).unwrap()
+    }
+
+    fn named(bytes: &[u8], length: u64) -> Option<ObjectId> {
+        read(bytes, length).map(|(id, _)| id)
     }
 
     #[test]
     fn contents_have_the_names_git_gives_them() {
         let empty = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
-        assert_eq!(named(b"", 0, false), Some(id(empty)));
+        assert_eq!(named(b"", 0), Some(id(empty)));
         let hello = "ce013625030ba8dba906f756967f9e9ca394464a";
-        assert_eq!(named(b"hello\n", 6, true), Some(id(hello)));
+        assert_eq!(named(b"hello\n", 6), Some(id(hello)));
         let mut source = &b"hello\n"[..];
-        let found = content(&mut source, 6, Algorithm::Sha256, false, &mut [0; 64]).unwrap();
+        let found = content(&mut source, 6, Algorithm::Sha256, &mut [0; 64], || true).unwrap();
         let hello = "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4";
-        assert_eq!(found, Some(id(hello)));
+        assert_eq!(found, Some((id(hello), false)));
     }
 
     #[test]
-    fn a_file_that_changes_or_would_be_turned_has_no_name() {
-        assert_eq!(named(b"hello\n", 5, false), None);
-        assert_eq!(named(b"hello\n", 7, false), None);
-        assert_eq!(named(b"hello\r\n", 7, true), None);
-        assert!(named(b"hello\r\n", 7, false).is_some());
+    fn a_file_that_changes_has_no_name_and_line_ends_are_told() {
+        assert_eq!(named(b"hello\n", 5), None);
+        assert_eq!(named(b"hello\n", 7), None);
+        assert_eq!(read(b"hello\n", 6).map(|r| r.1), Some(false));
+        assert_eq!(read(b"hello\r\n", 7).map(|r| r.1), Some(true));
+        let given_up = content(&mut &b"x"[..], 1, Algorithm::Sha1, &mut [0; 3], || false);
+        assert_eq!(given_up.unwrap(), None);
     }
 
     #[test]
@@ -308,19 +368,31 @@ mod tests {
         for path in &paths {
             std::fs::write(dir.path().join(path.as_path()), path.as_bytes()).unwrap();
         }
-        let on_disk = |path| OnDisk {
-            path,
-            mode: None,
-            turned: false,
-        };
-        let files: Vec<OnDisk<'_>> = paths.iter().map(on_disk).collect();
-        let ids = blobs(dir.path(), Algorithm::Sha1, &files).unwrap();
-        for (path, (mode, id)) in paths.iter().zip(&ids) {
-            assert_eq!(*mode, Mode::File);
+        std::os::unix::fs::symlink("f0", dir.path().join("link")).unwrap();
+        std::fs::create_dir(dir.path().join("d")).unwrap();
+        std::fs::write(dir.path().join("d/f"), "f0").unwrap();
+        let (link, inner) = (GitPath::from("link"), GitPath::from("d/f"));
+        let mut files: Vec<(&GitPath, Option<Mode>)> = paths.iter().map(|p| (p, None)).collect();
+        files.extend([(&link, None), (&inner, Some(Mode::Executable))]);
+        let run =
+            |files: &[_], vain| blobs(dir.path(), Algorithm::Sha1, files, &AtomicBool::new(vain));
+        let found = run(&files, false).unwrap();
+        for (path, blob) in paths.iter().zip(&found) {
+            assert_eq!(blob.mode, Mode::File);
             let length = path.as_bytes().len() as u64;
-            assert_eq!(named(path.as_bytes(), length, false).as_ref(), Some(id));
+            assert_eq!(named(path.as_bytes(), length).as_ref(), Some(&blob.id));
         }
+        let [to_first, inner] = &found[300..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (to_first.mode, inner.mode),
+            (Mode::Symlink, Mode::Executable)
+        );
+        assert!(to_first.id == found[0].id && inner.id == found[0].id);
+        assert_eq!(run(&files, true), None, "nobody wants to know");
+        assert_eq!(run(&[(&link, Some(Mode::File))], false), None);
         std::fs::remove_file(dir.path().join("f250")).unwrap();
-        assert_eq!(blobs(dir.path(), Algorithm::Sha1, &files), None);
+        assert_eq!(run(&files, false), None);
     }
 }

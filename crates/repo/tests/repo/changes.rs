@@ -13,9 +13,9 @@ fn h05_a_commit_on_a_clean_tree_is_a_change_against_the_recorded_base() {
     t.write("a.txt", "2\n");
     t.commit("by the worker");
     let changes = t.open().changes(base.as_str()).unwrap();
-    assert_eq!(names(changes.committed_paths()), ["a.txt"]);
+    assert_eq!(names(changes.names().committed()), ["a.txt"]);
     assert_eq!(names(changes.touched()), ["a.txt"]);
-    assert!(changes.unstaged_paths().is_empty());
+    assert!(changes.names().unstaged().is_empty());
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn h06_a_new_file_counts_and_no_repository_is_an_error_of_its_own() {
     let t = TestRepo::with(&[("a.txt", "1\n")]);
     t.write("solution.py", "x\n");
     let changes = t.open().changes("HEAD").unwrap();
-    assert_eq!(names(changes.untracked_paths()), ["solution.py"]);
+    assert_eq!(names(changes.names().untracked()), ["solution.py"]);
     let plain = tempfile::tempdir().unwrap();
     let error = Repo::discover(plain.path()).unwrap_err();
     assert!(matches!(error, RepoError::NotARepository(_)), "{error}");
@@ -60,10 +60,10 @@ fn h07_committed_staged_unstaged_and_untracked_are_shown_apart() {
     t.write("w", "2\n");
     t.write("new", "2\n");
     let changes = t.open().changes(&base).unwrap();
-    assert_eq!(names(changes.committed_paths()), ["c"]);
-    assert_eq!(names(changes.staged_paths()), ["s", "scratch"]);
-    assert_eq!(names(changes.unstaged_paths()), ["w"]);
-    assert_eq!(names(changes.untracked_paths()), ["new"]);
+    assert_eq!(names(changes.names().committed()), ["c"]);
+    assert_eq!(names(changes.names().staged()), ["s", "scratch"]);
+    assert_eq!(names(changes.names().unstaged()), ["w"]);
+    assert_eq!(names(changes.names().untracked()), ["new"]);
     assert_eq!(names(changes.touched()), ["c", "new", "s", "scratch", "w"]);
 }
 
@@ -77,8 +77,8 @@ fn h08_before_the_first_commit_everything_counts_against_the_empty_tree() {
     let base = repo.base_of_head().unwrap();
     let changes = repo.changes_since(base, Depth::Tree).unwrap();
     assert_eq!(names(changes.touched()), ["a.txt"]);
-    assert_eq!(names(changes.staged_paths()), ["a.txt"]);
-    assert_eq!(names(changes.unstaged_paths()), ["a.txt"]);
+    assert_eq!(names(changes.names().staged()), ["a.txt"]);
+    assert_eq!(names(changes.names().unstaged()), ["a.txt"]);
     assert_eq!(changes.net[0].kind, ChangeKind::Added);
     // A base recorded then is found again after the first commit.
     let t = TestRepo::empty();
@@ -133,7 +133,7 @@ fn h10_names_are_bytes() {
     let mut expected: Vec<GitPath> = odd.iter().map(|n| GitPath::new(*n)).collect();
     expected.sort();
     let untracked = t.open().changes("HEAD").unwrap();
-    let found: Vec<GitPath> = untracked.untracked_paths().into_iter().cloned().collect();
+    let found: Vec<GitPath> = untracked.names().untracked().into_iter().cloned().collect();
     assert_eq!(found, expected);
     let base = t.open().commit("HEAD").unwrap();
     t.commit("odd");
@@ -150,14 +150,14 @@ fn h11_a_rename_has_two_names_staged_or_not() {
     let changes = t.open().changes("HEAD").unwrap();
     assert_eq!(changes.net[0].kind, ChangeKind::Renamed);
     assert_eq!(names(changes.touched()), ["new -> name", "old"]);
-    assert_eq!(names(changes.staged_paths()), ["new -> name", "old"]);
+    assert_eq!(names(changes.names().staged()), ["new -> name", "old"]);
     t.git(&["reset", "-q", "--hard"]);
     // In the second column: moved without telling git, then marked as to be added.
     fs::rename(t.path().join("old"), t.path().join("other")).unwrap();
     t.git(&["add", "-N", "other"]);
     let changes = t.open().changes("HEAD").unwrap();
     assert_eq!(names(changes.touched()), ["old", "other"]);
-    assert_eq!(names(changes.unstaged_paths()), ["old", "other"]);
+    assert_eq!(names(changes.names().unstaged()), ["old", "other"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_file_that_was_dirty_at_the_start_is_not_a_change_unless_it_changes_again() 
     t.commit("all of it");
     let changes = t.open().changes(base.as_str()).unwrap();
     assert_eq!(names(changes.touched()), ["both"]);
-    assert_eq!(names(changes.committed_paths()), ["both"]);
+    assert_eq!(names(changes.names().committed()), ["both"]);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn an_embedded_repository_is_seen_and_does_not_break_the_rest() {
         .find(|c| c.path == GitPath::from("full"))
         .unwrap();
     assert_eq!(full.new_mode, Mode::Submodule);
-    assert_eq!(names(changes.untracked_paths()), ["empty", "full"]);
+    assert_eq!(names(changes.names().untracked()), ["empty", "full"]);
 }
 
 #[test]

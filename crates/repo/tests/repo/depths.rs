@@ -21,11 +21,14 @@ fn agree(t: &TestRepo, base: &str) -> Vec<String> {
     assert_eq!(named.tree, whole.tree);
     for other in [&quick, &named] {
         assert_eq!(names(other.touched()), names(whole.touched()));
-        assert_eq!(names(other.staged_paths()), names(whole.staged_paths()));
-        assert_eq!(names(other.unstaged_paths()), names(whole.unstaged_paths()));
+        assert_eq!(names(other.names().staged()), names(whole.names().staged()));
         assert_eq!(
-            names(other.committed_paths()),
-            names(whole.committed_paths())
+            names(other.names().unstaged()),
+            names(whole.names().unstaged())
+        );
+        assert_eq!(
+            names(other.names().committed()),
+            names(whole.names().committed())
         );
         assert_eq!(other.index_only, whole.index_only);
     }
