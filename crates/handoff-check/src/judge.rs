@@ -3,10 +3,11 @@
 use baton_protocol::{
     Check, CheckVerdict, Exit, SchemaTag, Task, Verdict, VerdictKind, VerificationResult,
 };
-use baton_repo::{Change, ChangeSet, GitPath, Globs};
+use baton_repo::{Change, ChangeSet, Globs};
 
 use crate::admission;
 use crate::checks::changes::{BaseSource, Unfinished};
+use crate::checks::claims::Compared;
 use crate::checks::verification::{Evidence, RunResult, judge as judge_command, receipt};
 use crate::checks::{basis, changes, claims, report as reporting, scope, verification};
 use crate::report::{NoReport, Report};
@@ -48,17 +49,17 @@ pub(crate) struct RedFirst<'a> {
     pub(crate) runs: Option<&'a [RunResult]>,
 }
 
-/// The verdict and the exit code.
-pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
-    let touched: Vec<&GitPath> = known.facts.touched();
+/// The verdict and the exit code. `compared`: the claims against the facts; nothing without a report.
+pub(crate) fn judge(known: &Known<'_>, compared: Compared) -> (Verdict, Exit) {
+    let names = known.facts.names();
+    let touched = names.touched();
     let outside = scope::outside(touched.iter().copied(), known.owned);
-    let mut summary = changes::summary(known.facts);
+    let mut summary = changes::summary(&names);
     summary.outside_scope = outside.iter().map(ToString::to_string).collect();
 
     let mut worker = vec![reporting::found(known.report)];
     if let Ok(report) = known.report {
         let handoff = &report.handoff;
-        let compared = claims::compare(&handoff.files_changed, known.facts);
         worker.push(reporting::task(report, &known.task.id));
         worker.push(reporting::status(handoff));
         worker.push(reporting::content(handoff));
@@ -81,12 +82,12 @@ pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
     let (results, verified) = commands(known);
     let mut own = vec![
         changes::base(known.base, known.facts),
-        changes::state(known.facts, known.unfinished),
-        changes::names(known.facts),
+        changes::state(known.facts, &summary, known.unfinished),
+        changes::names(touched),
         changes::embedded(known.facts, known.submodules),
         scope::scope(&outside, touched.len(), known.owned),
         scope::hidden(known.hidden),
-        scope::protected(&touched, known.protected),
+        scope::protected(touched, known.protected),
     ];
     if let Ok(report) = known.report {
         let required: Vec<String> = known
@@ -105,7 +106,7 @@ pub(crate) fn judge(known: &Known<'_>) -> (Verdict, Exit) {
     own.push(basis(known));
     let is_shown = verified.verdict == CheckVerdict::Pass;
     own.push(changes::effect(
-        known.facts,
+        touched.len(),
         !known.owned.patterns().is_empty(),
         is_shown,
     ));

@@ -13,6 +13,7 @@ use baton_repo::{ChangeSet, Depth, Globs, Repo};
 use proptest::prelude::*;
 
 use crate::checks::changes::BaseSource;
+use crate::checks::claims;
 use crate::judge::{Known, judge};
 use crate::report::{Form, Report, blank};
 
@@ -207,7 +208,8 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
         alone: true,
     };
     let none = Globs::new::<&str>(&[]).unwrap();
-    let (verdict, _) = judge(&Known {
+    let compared = claims::compare(&report.handoff.files_changed, facts);
+    let known = Known {
         task: &task,
         owned,
         protected: &none,
@@ -225,8 +227,8 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
         red_first: None,
         strict: false,
         review_required: false,
-    });
-    verdict.verdict
+    };
+    judge(&known, compared).0.verdict
 }
 
 /// How many histories to try; each asks git some twenty questions. `BATON_ORACLE_CASES` asks for more.

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::thread;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::{Environment, Failure, Output, Outside, Redactor, input};
@@ -48,7 +49,8 @@ fn read_task(file: &Path) -> Result<Task, Failure> {
     read_strict::<Task>(&text).map_err(|e| Failure::from(e).at(file.display()))
 }
 
-fn read_report(cli: &Cli, task: &TaskId) -> Result<(String, Result<Report, NoReport>), Failure> {
+/// What was handed in, whole: only then is the worker surely done.
+fn report_text(cli: &Cli) -> Result<String, Failure> {
     let text = input::main_document(cli.report.as_deref(), REPORT)?;
     // The tool before us in the pipe failed: that is no report, and its own words are better.
     if text.contains("error/1")
@@ -57,24 +59,25 @@ fn read_report(cli: &Cli, task: &TaskId) -> Result<(String, Result<Report, NoRep
     {
         return Err(relayed.into());
     }
-    let found = match cli.from {
-        Some(From::Markdown) => report::from_markdown(&text, task),
-        Some(From::Handoff) => {
-            report::find(&text, task).and_then(|r| r.only(report::Form::Handoff))
-        }
+    Ok(text)
+}
+
+fn find_report(cli: &Cli, text: &str, task: &TaskId) -> Result<Report, NoReport> {
+    match cli.from {
+        Some(From::Markdown) => report::from_markdown(text, task),
+        Some(From::Handoff) => report::find(text, task).and_then(|r| r.only(report::Form::Handoff)),
         Some(From::Envelope) => {
-            report::find(&text, task).and_then(|r| r.only(report::Form::Envelope))
+            report::find(text, task).and_then(|r| r.only(report::Form::Envelope))
         }
-        Some(From::Auto) | None => report::find(&text, task),
-    };
-    Ok((text, found))
+        Some(From::Auto) | None => report::find(text, task),
+    }
 }
 
 /// `--emit` and `--from`: another form of the same report.
 fn convert(cli: &Cli, task: Option<&Task>, form: Emit, output: &Output) -> Result<Exit, Failure> {
     let unnamed = TaskId::new("unnamed").map_err(Failure::internal)?;
     let id = task.map_or(&unnamed, |t| &t.id);
-    let (_, found) = read_report(cli, id)?;
+    let found = find_report(cli, &report_text(cli)?, id);
     let report = found.map_err(|e| Failure::input(e.to_string()))?;
     match form {
         Emit::Handoff => output.json_line(&report.handoff)?,
@@ -168,13 +171,22 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     let task = &task;
     let loaded = configuration(&env, &repo, reruns(cli), output);
 
-    let (text, found) = read_report(cli, &task.id)?;
+    let text = report_text(cli)?;
+    // Git looks through the work tree while the report is read.
+    let (look, found, source, start) = thread::scope(|scope| {
+        let look = scope.spawn(|| repo.look());
+        let found = find_report(cli, &text, &task.id);
+        let (base, source) = base(cli, task, found.as_ref().ok());
+        let start = base.map_or_else(|| repo.base_of_head(), |b| repo.base(&b));
+        (look.join(), found, source, start)
+    });
+    let look = look
+        .map_err(|_| Failure::internal("the look at the work tree broke off"))?
+        .map_err(repo_failure)?;
     let found = found.map(|r| r.relative_to(&repo.root().to_string_lossy()));
-    let (base, source) = base(cli, task, found.as_ref().ok());
     let depth = depth(cli, found.as_ref().ok());
-    let mut facts = base
-        .map_or_else(|| repo.base_of_head(), |b| repo.base(&b))
-        .and_then(|b| repo.changes_since(b, depth))
+    let mut facts = start
+        .and_then(|b| repo.changes_seen(look, b, depth))
         .map_err(repo_failure)?;
     if let Ok(report) = &found {
         // One name of a rename is enough, so who left out a name may have meant a rename.
@@ -191,9 +203,10 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
     }
     let handoff = found.as_ref().ok().map(|r| &r.handoff);
     let submodules = declared_submodules(&repo, &facts)?;
-    let missing: Vec<GitPath> = handoff
-        .map(|h| claims::missing(&h.files_changed, &facts))
-        .unwrap_or_default()
+    let claimed = handoff.map(|h| claims::compare(&h.files_changed, &facts));
+    let compared = claimed.unwrap_or_default();
+    let missing: Vec<GitPath> = compared
+        .missing
         .iter()
         .filter(|name| is_inside(name))
         .map(|name| GitPath::from(name.as_str()))
@@ -226,7 +239,7 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         strict: cli.strict,
         review_required: cli.review_required,
     };
-    let (verdict, exit) = judge(&known);
+    let (verdict, exit) = judge(&known, compared);
     if let Err(why) = &found {
         output.note(&why.to_string());
     }

@@ -1,7 +1,7 @@
 //! The facts of git, and how sure they are.
 
 use baton_protocol::{Changes, Check};
-use baton_repo::{ChangeSet, GitPath, HeadAtBase, Mode};
+use baton_repo::{ChangeSet, GitPath, HeadAtBase, Mode, Names};
 
 use super::{count, fail, list, pass, skipped, unknown, warning};
 
@@ -92,7 +92,7 @@ const fn unfinished(
 }
 
 /// `state`: where the changes sit. A dirty tree is not "already merged", a clean one not "unchanged".
-pub(crate) fn state(facts: &ChangeSet, unfinished: Option<Unfinished>) -> Check {
+pub(crate) fn state(facts: &ChangeSet, summary: &Changes, unfinished: Option<Unfinished>) -> Check {
     let unmerged: Vec<_> = facts
         .status
         .iter()
@@ -103,10 +103,10 @@ pub(crate) fn state(facts: &ChangeSet, unfinished: Option<Unfinished>) -> Check 
         return fail("state", format!("in conflict: {}", list(unmerged)));
     }
     let parts = [
-        (facts.committed_paths().len(), "committed"),
-        (facts.staged_paths().len(), "staged"),
-        (facts.unstaged_paths().len(), "unstaged"),
-        (facts.untracked_paths().len(), "untracked"),
+        (summary.committed.len(), "committed"),
+        (summary.staged.len(), "staged"),
+        (summary.unstaged.len(), "unstaged"),
+        (summary.untracked.len(), "untracked"),
     ];
     let parts: Vec<String> = parts
         .iter()
@@ -133,12 +133,8 @@ pub(crate) fn state(facts: &ChangeSet, unfinished: Option<Unfinished>) -> Check 
 }
 
 /// `names`: every changed name can be written down.
-pub(crate) fn names(facts: &ChangeSet) -> Check {
-    let odd: Vec<&GitPath> = facts
-        .touched()
-        .into_iter()
-        .filter(|p| p.to_str().is_none())
-        .collect();
+pub(crate) fn names(touched: &[&GitPath]) -> Check {
+    let odd: Vec<&&GitPath> = touched.iter().filter(|p| p.to_str().is_none()).collect();
     if odd.is_empty() {
         pass("names", "all are UTF-8")
     } else {
@@ -170,8 +166,7 @@ pub(crate) fn embedded(facts: &ChangeSet, submodules: &[String]) -> Check {
 }
 
 /// `effect`: the work has one, or the commands show that none was needed.
-pub(crate) fn effect(facts: &ChangeSet, writes: bool, verified: bool) -> Check {
-    let touched = facts.touched().len();
+pub(crate) fn effect(touched: usize, writes: bool, verified: bool) -> Check {
     if touched > 0 {
         pass("effect", format!("{} changed", count(touched, "file")))
     } else if !writes {
@@ -190,13 +185,13 @@ pub(crate) fn effect(facts: &ChangeSet, writes: bool, verified: bool) -> Check {
 }
 
 /// The changed names by where the change sits.
-pub(crate) fn summary(facts: &ChangeSet) -> Changes {
+pub(crate) fn summary(all: &Names<'_>) -> Changes {
     let names = |paths: Vec<&GitPath>| paths.into_iter().map(ToString::to_string).collect();
     Changes {
-        committed: names(facts.committed_paths()),
-        staged: names(facts.staged_paths()),
-        unstaged: names(facts.unstaged_paths()),
-        untracked: names(facts.untracked_paths()),
+        committed: names(all.committed()),
+        staged: names(all.staged()),
+        unstaged: names(all.unstaged()),
+        untracked: names(all.untracked()),
         ..Changes::default()
     }
 }

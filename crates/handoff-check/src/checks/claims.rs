@@ -1,6 +1,7 @@
 //! Claimed files against changed files.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use baton_protocol::{Changes, Check, FileNote};
 use baton_repo::{ChangeKind, ChangeSet, GitPath};
@@ -25,7 +26,6 @@ struct Hits<'a> {
 
 fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
     let touched = facts.touched();
-    let place = |name: &[u8]| touched.binary_search_by(|p| p.as_bytes().cmp(name)).ok();
     let mut matched = vec![false; touched.len()];
     // Reports mostly list files in git's order.
     let mut next = 0;
@@ -35,34 +35,25 @@ fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
         let is_next = touched
             .get(next)
             .is_some_and(|p| p.as_bytes() == name.as_bytes());
-        let hit = if is_next {
-            Some(next)
-        } else {
-            place(name.as_bytes())
-        };
-        if let Some(hit) = hit {
-            matched[hit] = true;
-            next = hit + 1;
+        if is_next {
+            matched[next] = true;
+            next += 1;
             continue;
         }
-        let mut any = false;
-        for (i, _) in touched
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| is_meant(name, p))
-        {
-            matched[i] = true;
-            any = true;
-        }
-        if !any {
+        let meant = meant(name, &touched);
+        if meant.is_empty() {
             missing.insert(claim.path.as_str());
+        }
+        for places in meant {
+            next = places.end;
+            matched[places].fill(true);
         }
     }
     let changes = facts.net.iter().chain(&facts.committed);
     for change in changes.filter(|c| c.kind == ChangeKind::Renamed) {
         let both: Vec<usize> = change
             .touched()
-            .filter_map(|n| place(n.as_bytes()))
+            .filter_map(|n| place(n.as_bytes(), &touched))
             .collect();
         if both.iter().any(|i| matched[*i]) {
             for i in both {
@@ -77,15 +68,50 @@ fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
     }
 }
 
+fn place(name: &[u8], touched: &[&GitPath]) -> Option<usize> {
+    touched.binary_search_by(|p| p.as_bytes().cmp(name)).ok()
+}
+
+/// The places of the files that a claim names: byte by byte, also as git quotes it, both names of a
+/// rename, or all below a folder with a `/`.
+fn meant(claim: &str, touched: &[&GitPath]) -> Vec<Range<usize>> {
+    let one = |name: &[u8]| place(name, touched).map(|i| i..i + 1);
+    if let Some(same) = one(claim.as_bytes()) {
+        return vec![same];
+    }
+    if let Some(folder) = claim.strip_suffix('/') {
+        if folder.is_empty() {
+            return Vec::new();
+        }
+        // What lies below a folder follows one another in the order of the bytes.
+        let start = touched.partition_point(|p| p.as_bytes() < claim.as_bytes());
+        let below = touched[start..].iter();
+        let end = start + below.take_while(|p| p.is_within(folder)).count();
+        let itself = one(folder.as_bytes());
+        return itself
+            .into_iter()
+            .chain((start < end).then_some(start..end))
+            .collect();
+    }
+    if let Some((old, new)) = renamed(claim) {
+        return [old, new]
+            .iter()
+            .filter_map(|n| one(n.as_bytes()))
+            .collect();
+    }
+    if !claim.starts_with('"') {
+        return Vec::new();
+    }
+    if let Some(same) = unquoted(claim.as_bytes()).and_then(|name| one(&name)) {
+        return vec![same];
+    }
+    let as_we_show_it = touched.iter().position(|p| p.to_string() == claim);
+    as_we_show_it.map(|i| i..i + 1).into_iter().collect()
+}
+
 /// Whether every changed name is claimed.
 pub(crate) fn name_all(claims: &[FileNote], facts: &ChangeSet) -> bool {
     hits(claims, facts).matched.iter().all(|is| *is)
-}
-
-/// The claims that name nothing changed.
-pub(crate) fn missing(claims: &[FileNote], facts: &ChangeSet) -> Vec<String> {
-    let missing = hits(claims, facts).missing;
-    missing.into_iter().map(str::to_owned).collect()
 }
 
 /// Compares the claims with every changed name.
@@ -102,24 +128,6 @@ pub(crate) fn compare(claims: &[FileNote], facts: &ChangeSet) -> Compared {
         matched: those(true),
         missing: hits.missing.iter().map(|name| (*name).to_owned()).collect(),
     }
-}
-
-/// Whether a claim names this file: byte by byte, also as git quotes it, or a folder with a `/`.
-fn is_meant(claim: &str, path: &GitPath) -> bool {
-    if claim.as_bytes() == path.as_bytes() {
-        return true;
-    }
-    if let Some(folder) = claim.strip_suffix('/') {
-        return !folder.is_empty() && path.is_within(folder);
-    }
-    if renamed(claim)
-        .is_some_and(|(old, new)| [old, new].iter().any(|n| n.as_bytes() == path.as_bytes()))
-    {
-        return true;
-    }
-    claim.starts_with('"')
-        && (claim == path.to_string()
-            || unquoted(claim.as_bytes()).as_deref() == Some(path.as_bytes()))
 }
 
 /// Both names of `old -> new`, `old => new` or `src/{old => new}/x`, as git's summaries have them.
@@ -217,7 +225,11 @@ impl Compared {
 mod tests {
     use baton_repo::GitPath;
 
-    use super::is_meant;
+    use super::meant;
+
+    fn is_meant(claim: &str, path: &GitPath) -> bool {
+        !meant(claim, &[path]).is_empty()
+    }
 
     #[test]
     fn h10_a_claim_is_matched_byte_by_byte_or_as_git_quotes_it() {
@@ -234,5 +246,24 @@ mod tests {
             assert!(!is_meant(claim, &cafe), "{claim}");
         }
         assert!(!is_meant("src", &GitPath::from("src/a.rs")));
+    }
+
+    #[test]
+    fn a_folder_means_all_that_lies_below_it_and_a_rename_both_names() {
+        let names = [
+            "a",
+            "src",
+            "src-old/x",
+            "src.rs",
+            "src/a",
+            "src/b/c",
+            "src0",
+        ];
+        let paths = names.map(GitPath::from);
+        let touched: Vec<&GitPath> = paths.iter().collect();
+        assert_eq!(meant("src/", &touched), [1..2, 4..6]);
+        assert!(meant("a => src/{b => x}/c", &touched).is_empty());
+        assert_eq!(meant("src/{b/c => a}", &touched), [5..6, 4..5]);
+        assert!(meant("none/", &touched).is_empty());
     }
 }

@@ -45,9 +45,10 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 
 /// Up to ten names, then how many more.
 pub(crate) fn list<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
-    let names: Vec<String> = names.into_iter().map(|n| n.to_string()).collect();
-    match names.len() {
-        n if n > 10 => format!("{} and {} more", names[..10].join(", "), n - 10),
-        _ => names.join(", "),
+    let mut names = names.into_iter();
+    let first: Vec<String> = names.by_ref().take(10).map(|n| n.to_string()).collect();
+    match names.count() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
     }
 }

@@ -1,5 +1,7 @@
 //! The list of changed files of a Markdown report.
 
+use std::collections::HashSet;
+
 use baton_protocol::FileNote;
 use baton_protocol::markdown::{bare, first_span, needs_quotes};
 
@@ -8,18 +10,27 @@ use crate::checks::claims;
 
 /// The entries of a list: bullets, table rows or plain lines, without their marks.
 pub(crate) fn items(text: &str) -> impl Iterator<Item = &str> {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    indented(text).map(|(_, item)| item)
+}
+
+/// The same, with how far each is moved in.
+fn indented(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines: Vec<(usize, &str)> = text.lines().map(|l| (indent(l), l.trim())).collect();
     let is_head = |i: usize| {
-        let next = lines.get(i + 1).copied().unwrap_or_default();
-        lines[i].starts_with('|') && next.starts_with('|') && is_rule(next)
+        let next = lines.get(i + 1).map_or("", |(_, next)| next);
+        lines[i].1.starts_with('|') && next.starts_with('|') && is_rule(next)
     };
     let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
-    let items: Vec<&str> = (0..lines.len())
-        .filter(|i| !is_head(*i) && !is_fence(lines[*i]) && !is_rule(lines[*i]))
-        .map(|i| unmarked(lines[i]))
-        .filter(|item| !item.is_empty())
+    let items: Vec<(usize, &str)> = (0..lines.len())
+        .filter(|i| !is_head(*i) && !is_fence(lines[*i].1) && !is_rule(lines[*i].1))
+        .map(|i| (lines[i].0, unmarked(lines[i].1)))
+        .filter(|(_, item)| !item.is_empty())
         .collect();
     items.into_iter()
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 /// A horizontal rule, or the line under a table's head.
@@ -74,22 +85,20 @@ pub(crate) fn is_none(item: &str) -> bool {
 /// The files an author lists. Both names of `old -> new` count.
 pub(crate) fn parse(text: &str) -> Vec<FileNote> {
     let text = &listing::plain(text);
-    let indent = |l: &&str| l.len() - l.trim_start().len();
     let bullets = text
         .lines()
         .filter(|l| l.trim_start().starts_with(['-', '*', '+']));
-    let outer = bullets.map(|l| indent(&l)).min().unwrap_or(0);
+    let outer = bullets.map(indent).min().unwrap_or(0);
+    let mut known = HashSet::new();
     let mut notes: Vec<FileNote> = Vec::new();
-    for item in items(text).filter(|i| !is_none(i)) {
+    for (indent, item) in indented(text).filter(|(_, i)| !is_none(i)) {
         // Deeper points say what was done to a file, unless they are nothing but a name.
-        let line = text.lines().find(|l| l.contains(item)).unwrap_or(item);
-        let deeper = indent(&line) > outer + 1;
         let bare_name = !item.trim_matches('`').contains(char::is_whitespace);
-        if deeper && !bare_name {
+        if indent > outer + 1 && !bare_name {
             continue;
         }
         for (path, scope) in entry(item) {
-            if !notes.iter().any(|n| n.path == path) {
+            if known.insert(path.clone()) {
                 notes.push(FileNote { path, scope });
             }
         }

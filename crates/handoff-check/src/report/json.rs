@@ -1,6 +1,6 @@
 //! Finding JSON objects in a text: the whole of it, in fences, or bare between sentences.
 
-use baton_protocol::doubled_key;
+use baton_protocol::WholeValue;
 use serde_json::Value;
 
 use super::NoReport;
@@ -43,11 +43,12 @@ pub(crate) fn objects(text: &str) -> Found {
         };
         let start = at + offset;
         let line = text[..start].matches('\n').count() + 1;
-        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+        let mut stream =
+            serde_json::Deserializer::from_str(&text[start..]).into_iter::<WholeValue>();
         match stream.next() {
-            Some(Ok(value)) => {
+            Some(Ok(WholeValue { value, doubled })) => {
                 at = start + stream.byte_offset();
-                if let Some(key) = doubled_key(&text[start..at]) {
+                if let Some(key) = doubled {
                     found
                         .doubled
                         .push((line, format!("the key `{key}` stands twice")));
