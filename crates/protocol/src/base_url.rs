@@ -34,8 +34,15 @@ impl BaseUrl {
             return wrong("it is empty");
         }
         let Ok(uri) = text.parse::<Uri>() else {
-            return wrong("it cannot be parsed");
+            return wrong(why_unreadable(text));
         };
+        // `http://a/v1,http://b/v1` reads as one address with an odd path.
+        if uri.path().contains(',') || uri.path().contains("://") {
+            return wrong("it is more than one address; give each by itself");
+        }
+        if uri.path().split('/').any(|s| s == ".." || s == ".") {
+            return wrong("it has `.` or `..` in its path");
+        }
         let (scheme, default_port) = match uri.scheme_str() {
             Some("http") => ("http", 80),
             Some("https") => ("https", 443),
@@ -142,6 +149,43 @@ impl BaseUrl {
             (_, port) => format!(":{port}"),
         }
     }
+}
+
+/// Why an address cannot be read, where that can be told.
+fn why_unreadable(text: &str) -> &'static str {
+    let lower = text.to_ascii_lowercase();
+    let quotes = [
+        '"', '\'', '`', '<', '>', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}',
+    ];
+    if text.starts_with(quotes) || text.ends_with(quotes) {
+        return "it is quoted; leave the quotation marks off";
+    }
+    if lower.contains("unix:") {
+        return "UNIX sockets are not spoken to; let the server listen on a port";
+    }
+    let Some(rest) = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| lower.strip_prefix(scheme))
+    else {
+        return "it does not start with http:// or https://";
+    };
+    let authority = rest.split('/').next().unwrap_or(rest);
+    if authority.is_empty() {
+        return "it names no host";
+    }
+    if !authority.is_ascii() {
+        return "its host is not ASCII; write it as DNS does (xn--…)";
+    }
+    if text.contains(char::is_whitespace) {
+        return "there is a blank in it";
+    }
+    if text.contains('\\') {
+        return "there is a backslash in it; write /";
+    }
+    if authority.matches(':').count() > 1 && !authority.starts_with('[') {
+        return "an IPv6 address stands in brackets: http://[::1]:8000";
+    }
+    "it cannot be parsed"
 }
 
 /// What was written, without the places where keys hide: a user's password and a query's values.
@@ -293,7 +337,23 @@ mod tests {
             ("127.0.0.1:8000", "http://"),
             ("localhost", "http://"),
             ("ftp://h", "only http"),
-            ("http://", "parsed"),
+            ("http://", "no host"),
+            ("http:///v1", "no host"),
+            ("127.0.0.1:8000/v1", "http://"),
+            ("http//h:8000", "http://"),
+            ("http:/h:8000", "http://"),
+            ("{{base_url}}", "http://"),
+            ("\"http://h:8000/v1\"", "quoted"),
+            ("'http://h'", "quoted"),
+            ("unix:///run/x.sock", "UNIX"),
+            ("http+unix://%2Frun%2Fx.sock/v1", "UNIX"),
+            ("http://m\u{fc}nchen.example/v1", "ASCII"),
+            ("http://exa mple:8000", "blank"),
+            ("http://h:8000\\v1", "backslash"),
+            ("http://::1:8000/v1", "brackets"),
+            ("http://a:1/v1,http://b:1/v1", "more than one"),
+            ("http://a:1/http://b:1/v1", "more than one"),
+            ("http://h:1/v1/../v1", ".."),
             ("http://h:0", "port"),
             ("http://h:99999", "port"),
             ("http://h/v1?x=1", "query"),

@@ -18,10 +18,14 @@ impl TaskId {
         let all_allowed = name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        if name.len() > 128 || !starts_well || !all_allowed || name.contains("..") {
+        // Git refuses branches that end so.
+        let ends_badly = name
+            .rsplit_once('.')
+            .is_some_and(|(_, last)| matches!(last, "" | "lock"));
+        if name.len() > 128 || !starts_well || ends_badly || !all_allowed || name.contains("..") {
             return Err(format!(
                 "`{name}` is not a task id: use 1 to 128 letters, digits, `.`, `_` or `-`, \
-                 starting with a letter or digit, without `..`"
+                 starting with a letter or digit, without `..`, ending neither with `.` nor with `.lock`"
             ));
         }
         Ok(Self(name))
@@ -103,6 +107,8 @@ mod tests {
             "a..b",
             "a b",
             "é",
+            "a.",
+            "a.lock",
             &"x".repeat(129),
         ] {
             assert!(TaskId::new(bad).is_err(), "{bad}");

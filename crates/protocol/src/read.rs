@@ -59,7 +59,7 @@ pub fn read_value<T: Document>(value: Value) -> Result<T, ReadError> {
 /// of which JSON readers silently take one.
 pub fn read_strict<T: Document>(text: &str) -> Result<T, ReadError> {
     let document = read(text)?;
-    match doubled_key(text) {
+    match doubled_key(without_mark(text)) {
         Some(key) => Err(ReadError::Key {
             path: "$".into(),
             message: format!("the key `{key}` stands twice in one object"),
@@ -69,12 +69,18 @@ pub fn read_strict<T: Document>(text: &str) -> Result<T, ReadError> {
 }
 
 fn parse<T: Document>(text: &str) -> Result<Value, ReadError> {
+    let text = without_mark(text);
     if text.trim().is_empty() {
         return Err(ReadError::Empty {
             expected: T::SCHEMA,
         });
     }
     serde_json::from_str(text).map_err(|e| ReadError::NotJson(e.to_string()))
+}
+
+/// The text without the mark that some editors, and PowerShell, put before everything.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn check_schema<T: Document>(value: &Value) -> Result<(), ReadError> {
@@ -177,6 +183,20 @@ mod tests {
             read::<Health>(" \n"),
             Err(ReadError::Empty { .. })
         ));
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_a_document_is_no_part_of_it() {
+        let text = "\u{feff}{\"schema\":\"task/1\",\"id\":\"t\",\"prompt\":\"x\"}";
+        assert_eq!(read_strict::<Task>(text).unwrap().id.as_str(), "t");
+        assert!(matches!(
+            read::<Health>("\u{feff} \n"),
+            Err(ReadError::Empty { .. })
+        ));
+        let error = read_strict::<Task>(
+            "\u{feff}{\"schema\":\"task/1\",\"id\":\"t\",\"id\":\"u\",\"prompt\":\"x\"}",
+        );
+        assert!(error.unwrap_err().to_string().contains("twice"));
     }
 
     #[test]
