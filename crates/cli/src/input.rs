@@ -42,6 +42,11 @@ fn read_text(source: impl Read, what: &str, place: &str) -> Result<String, Failu
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Failure::input(format!("{place} is empty; expected {what}")));
     }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(Failure::input(format!(
+            "{place}: UTF-16 text; convert it first (iconv -f UTF-16 -t UTF-8); expected {what}"
+        )));
+    }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         Failure::input(format!("{place}: not UTF-8 at byte {at}; expected {what}"))
@@ -66,5 +71,8 @@ mod tests {
                 .message
                 .contains("not UTF-8 at byte 2")
         );
+        for utf16 in [&b"\xff\xfe{\0}\0"[..], b"\xfe\xff\0{\0}"] {
+            assert!(read(utf16).unwrap_err().message.contains("iconv"));
+        }
     }
 }

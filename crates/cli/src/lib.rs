@@ -15,6 +15,7 @@ mod places;
 mod redact;
 mod run;
 mod units;
+mod visible;
 
 pub use environment::Environment;
 pub use external::Outside;
@@ -24,3 +25,4 @@ pub use places::{cache_dir, config_file, lock_dir, state_dir};
 pub use redact::Redactor;
 pub use run::{Common, HasCommon, Tool, ToolKind, command_with_version, run};
 pub use units::{parse_duration, parse_size};
+pub use visible::{visible, visible_line};

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use serde::Serialize;
 
 use crate::run::Common;
+use crate::visible::{visible, visible_line};
 use crate::{Failure, Redactor};
 
 /// How an answer is written.
@@ -20,7 +21,8 @@ pub enum Format {
 
 /// stdout for the answer, stderr for notes, errors and (on a terminal) progress.
 ///
-/// A closed pipe on stdout is no error: whoever closed it has seen enough. What is written is redacted.
+/// A closed pipe on stdout is no error: whoever closed it has seen enough. What is written is redacted,
+/// and text for people holds nothing that a terminal would obey.
 #[derive(Debug)]
 pub struct Output {
     tool: &'static str,
@@ -108,7 +110,7 @@ impl Output {
             Format::Json => self.json_line(document),
             Format::Text => {
                 let text = text();
-                let mut text = self.redactor().text(&text).into_owned();
+                let mut text = visible(&self.redactor().text(&text)).into_owned();
                 if !text.ends_with('\n') && !text.is_empty() {
                     text.push('\n');
                 }
@@ -178,7 +180,7 @@ impl Output {
     pub fn progress(&self, text: &str) {
         if self.progress_wanted {
             let text = self.redactor().text(text);
-            write_stderr(&format!("\r\x1b[K{text}"));
+            write_stderr(&format!("\r\x1b[K{}", visible_line(&text)));
             self.progress_shown.set(true);
         }
     }
@@ -193,7 +195,7 @@ impl Output {
     fn stderr_line(&self, text: &str) {
         self.clear_progress();
         let text = self.redactor().text(text);
-        write_stderr(&format!("{}: {text}\n", self.tool));
+        write_stderr(&format!("{}: {}\n", self.tool, visible(&text)));
     }
 }
 
