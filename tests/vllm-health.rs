@@ -1,5 +1,7 @@
 //! vllm-health from the outside: documents, exit codes, waiting, probing, becoming a command.
 
+#[path = "vllm-health/odd.rs"]
+mod odd;
 mod support;
 #[path = "vllm-health/words.rs"]
 mod words;

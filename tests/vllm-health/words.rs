@@ -94,8 +94,8 @@ fn r33_a_line_break_around_a_key_is_no_part_of_it() {
         .arg(&server.base_url)
         .env("OPENCODE_VLLM_API_KEY", "sk\n-1")
         .run()
-        .code(3)
-        .stdout_has("line break in the key");
+        .code(78)
+        .stderr_has("the key cannot be sent: its character 3 is a line break");
 }
 
 #[test]

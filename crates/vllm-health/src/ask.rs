@@ -181,7 +181,11 @@ fn note(provider: &mut Provider, model: &str, result: &ActiveResult) {
         value: json!(result.ok),
         age_ms: 0,
     });
-    if result.is_silence() {
+    if result.is_rejected() {
+        provider.state = ServerState::Rejected;
+        provider.key_ok = Some(false);
+        provider.state_reason = format!("it is up and rejects the key: {}", result.message);
+    } else if result.is_silence() {
         provider.state = ServerState::Stalled;
         provider.state_reason = format!(
             "it says that it is ready, and a request of one token was not answered within {took} ms"
@@ -192,6 +196,10 @@ fn note(provider: &mut Provider, model: &str, result: &ActiveResult) {
     } else if result.ok == Some(true) && provider.state != ServerState::Unknown {
         // The reason was given before the proof came.
         provider.state_reason = provider.state_reason.replace("(not probed)", "(probed)");
+    } else if result.ok == Some(false) {
+        provider.state_reason = provider
+            .state_reason
+            .replace("(not probed)", "(the probe failed)");
     } else if result.ok == Some(true) {
         provider.state = ServerState::Busy;
         provider.state_reason = format!("{}; how busy it is cannot be seen", result.message);

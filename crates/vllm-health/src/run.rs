@@ -19,6 +19,9 @@ use crate::table::table;
 use crate::verdict::{Verdict, exit, judge, overall};
 use crate::wait::until_ready;
 
+/// Goes to the upper left corner and clears what is below.
+const CLEAR: &[u8] = b"\x1b[H\x1b[J";
+
 /// Runs the tool.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
     // The limit is the user's: what we need to begin is part of it.
@@ -171,17 +174,14 @@ fn watch(
         interrupted(cancel)?;
         let verdicts = verdicts(&providers, plan);
         let ready = overall(&verdicts, plan.wants.all);
-        let text = || {
-            let clear = if output.is_colour_welcome() {
-                "\x1b[H\x1b[J"
-            } else {
-                ""
-            };
-            format!("{clear}{}", table(&providers, &verdicts))
-        };
         match output.format() {
             Format::Json => output.json_line(&health(ready, &providers))?,
-            Format::Text => output.document(&health(ready, &providers), text)?,
+            Format::Text => {
+                if output.is_colour_welcome() && !output.is_quiet() {
+                    output.raw(CLEAR)?;
+                }
+                output.document(&health(ready, &providers), || table(&providers, &verdicts))?;
+            }
         }
         if output.is_closed() {
             return Ok(Exit::Yes);

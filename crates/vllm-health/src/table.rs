@@ -61,7 +61,7 @@ fn row(provider: &Provider, verdict: &Verdict, model: Option<&Model>, first: boo
         Some(false) => "no",
         None => "unknown",
     };
-    vec![
+    let cells = vec![
         once(provider.id.clone()),
         once(word(&provider.server.kind)),
         once(word(&provider.state)),
@@ -72,7 +72,11 @@ fn row(provider: &Provider, verdict: &Verdict, model: Option<&Model>, first: boo
         model.map_or_else(dash, context),
         once(slots(provider)),
         once(short(&verdict.reason)),
-    ]
+    ];
+    cells
+        .into_iter()
+        .map(|cell| baton_cli::visible_line(&cell).into_owned())
+        .collect()
 }
 
 /// A value's word in JSON.
@@ -127,6 +131,24 @@ mod tests {
 
     use super::table;
     use crate::verdict::Verdict;
+
+    #[test]
+    fn a_name_with_a_line_break_or_an_escape_sequence_stays_in_its_cell() {
+        let provider: Provider = serde_json::from_value(json!({
+            "id": "p", "base_url": "http://h/v1", "server": {"kind": "vllm", "version": null},
+            "state": "idle", "state_reason": "", "models": [{"id": "a\n\u{1b}[2Jb", "state": "loaded"}],
+            "slots": {"total": 1, "in_flight": 0, "waiting": null, "free": 1, "source": "exact"},
+        }))
+        .unwrap();
+        let verdict = Verdict {
+            ready: Some(true),
+            reason: "x".to_owned(),
+            may_change: true,
+        };
+        let text = table(&[provider], &[verdict]);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains("a\\n\\u{1b}[2Jb"), "{text}");
+    }
 
     #[test]
     fn one_row_a_provider_and_model() {

@@ -146,7 +146,8 @@ fn tell(
         .collect();
     let text = reasons.join("; ");
     if text != *told {
-        let seconds = left.as_secs();
+        // Rounded up: "0 s" would say that nothing is waited for.
+        let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         output.note(&format!("waiting up to {seconds} s for {text}"));
         *told = text;
     }

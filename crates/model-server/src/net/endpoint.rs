@@ -42,6 +42,9 @@ impl Endpoint {
 
     /// Whether what it names can be used; the error says what cannot.
     pub fn check(&self) -> Result<(), String> {
+        if let Some(key) = &self.key {
+            super::exchange::check_key(key.reveal())?;
+        }
         if self.ca_file.is_some() {
             super::tls::config(self)?;
         }

@@ -104,6 +104,9 @@ impl Exchange {
         let tried = Tried::default();
         let agent = agent(endpoint, &order, Arc::clone(&tried))?;
         let key = endpoint.key.clone();
+        if let Some(key) = &key {
+            check_key(key.reveal()).map_err(Failure::Local)?;
+        }
         let worker = agent.clone();
         let run = move || {
             let send = |piece| wire.send((number, piece, Instant::now())).is_ok();
@@ -130,6 +133,18 @@ impl Exchange {
             .spawn(run)
             .map_err(|e| Failure::Local(format!("cannot start a thread: {e}")))?;
         Ok(Self { agent: Some(agent) })
+    }
+}
+
+/// Whether a key can stand in a header. The error tells where the odd character is, never the key.
+pub(super) fn check_key(key: &str) -> Result<(), String> {
+    match key.chars().position(|c| !(' '..='~').contains(&c)) {
+        None => Ok(()),
+        Some(at) => Err(format!(
+            "the key cannot be sent: its character {} is a line break, a control character or not \
+             ASCII; was it copied whole, and nothing else?",
+            at + 1
+        )),
     }
 }
 
@@ -191,7 +206,8 @@ fn ask(agent: &Agent, order: &Order, key: Option<&str>) -> Result<Response<Body>
     }
 }
 
-/// Where to go next. Only within the host, and never from https down to http: the key goes along.
+/// Where to go next. The key goes along, so only within the origin, or up to https on the same host:
+/// another port may be another person's program.
 fn redirect(url: &str, response: &Response<Body>, has_body: bool) -> Option<String> {
     let status = response.status().as_u16();
     let keeps_method = matches!(status, 307 | 308);
@@ -223,8 +239,17 @@ fn within_host(from: &Uri, location: &str) -> Option<String> {
         return within_host(from, &format!("{folder}/{location}"));
     }
     let same_host = to.host()?.eq_ignore_ascii_case(from.host()?);
-    let downgrade = from.scheme_str() == Some("https") && to.scheme_str() != Some("https");
-    (same_host && !downgrade).then(|| location.to_owned())
+    let same_origin = to.scheme_str() == from.scheme_str() && port(&to) == port(from);
+    let upgrade = from.scheme_str() == Some("http") && to.scheme_str() == Some("https");
+    (same_host && (same_origin || upgrade)).then(|| location.to_owned())
+}
+
+fn port(uri: &Uri) -> Option<u16> {
+    uri.port_u16().or(match uri.scheme_str()? {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    })
 }
 
 fn head(response: &Response<Body>) -> Head {
@@ -304,9 +329,7 @@ fn failure(error: ureq::Error, url: &str, addresses: Vec<std::net::SocketAddr>) 
         Error::Protocol(e) => Failure::NotHttp(e.to_string()),
         Error::LargeResponseHeader(..) => Failure::NotHttp("endless headers".to_owned()),
         Error::ConnectProxyFailed(e) => Failure::Proxy(e),
-        Error::Http(e) => Failure::Local(format!(
-            "the request cannot be written ({e}): is there a line break in the key?"
-        )),
+        Error::Http(e) => Failure::Local(format!("the request cannot be written ({e})")),
         other => Failure::Local(other.to_string()),
     }
 }
@@ -345,28 +368,46 @@ fn host_of(url: &str) -> String {
 mod tests {
     use ureq::http::Uri;
 
-    use super::within_host;
+    use super::{check_key, within_host};
+
+    #[test]
+    fn a_key_that_no_header_can_hold_is_said_without_showing_it() {
+        assert!(check_key("sk-abc_DEF.123/+=~").is_ok());
+        for key in ["geheim\nzwei", "schl\u{fc}ssel", "a\u{200b}", "a\tb", "a\0"] {
+            let error = check_key(key).unwrap_err();
+            assert!(
+                error.contains("cannot be sent") && !error.contains(key),
+                "{error}"
+            );
+        }
+    }
 
     fn next(from: &str, location: &str) -> Option<String> {
         within_host(&from.parse::<Uri>().unwrap(), location)
     }
 
     #[test]
-    fn redirects_stay_within_the_host() {
+    fn redirects_stay_within_the_origin_or_go_up_to_https_as_the_key_goes_along() {
         let from = "http://h:8000/v1/models";
         assert_eq!(
             next(from, "/v2/models").as_deref(),
             Some("http://h:8000/v2/models")
         );
         assert_eq!(
-            next(from, "http://h:8080/x").as_deref(),
-            Some("http://h:8080/x")
+            next(from, "http://H:8000/x").as_deref(),
+            Some("http://H:8000/x")
+        );
+        assert_eq!(next(from, "http://h:8080/x"), None, "another port");
+        assert_eq!(next(from, "//h/x"), None, "another port");
+        assert_eq!(
+            next("http://h/x", "http://h:80/y").as_deref(),
+            Some("http://h:80/y")
         );
         assert_eq!(
             next(from, "other").as_deref(),
             Some("http://h:8000/v1/other")
         );
-        assert_eq!(next(from, "//h/x").as_deref(), Some("http://h/x"));
+        assert_eq!(next("http://h/x", "//h/y").as_deref(), Some("http://h/y"));
         assert_eq!(next(from, "https://h/x").as_deref(), Some("https://h/x"));
         assert_eq!(next(from, "http://other/x"), None);
         assert_eq!(next(from, "//other/x"), None);

@@ -64,15 +64,19 @@ impl Failure {
             ),
             Self::Tls(cause) => CallError::new(
                 ErrorClass::Tls,
-                format!(
-                    "{url}: TLS failed: {cause} (for a server with its own certificate give its \
-                     authority by --cacert FILE or `ca_file`; --insecure skips the check)"
-                ),
+                format!("{url}: TLS failed: {cause} ({})", tls_advice(&cause)),
             ),
-            Self::ClosedUnanswered => CallError::new(
-                ErrorClass::Cut,
-                format!("{url}: the server closed the connection without an answer"),
-            ),
+            Self::ClosedUnanswered => {
+                let hint = if url.starts_with("http:") {
+                    " (does it want https?)"
+                } else {
+                    ""
+                };
+                CallError::new(
+                    ErrorClass::Cut,
+                    format!("{url}: the server closed the connection without an answer{hint}"),
+                )
+            }
             Self::Broken(cause) => CallError::new(
                 ErrorClass::Cut,
                 format!("{url}: the connection broke in the middle of the answer: {cause}"),
@@ -93,5 +97,70 @@ impl Failure {
                 CallError::new(ErrorClass::Deterministic, format!("{url}: {cause}"))
             }
         }
+    }
+}
+
+/// What to do about a TLS failure.
+fn tls_advice(cause: &str) -> &'static str {
+    let lower = cause.to_lowercase();
+    let has = |word: &str| lower.contains(word);
+    // Only bytes that are no TLS at all are called corrupt at the first message.
+    if has("corrupt message") || has("invalidcontenttype") {
+        return "what answers there does not speak TLS: is it http:// without s?";
+    }
+    if has("causedasendentity") {
+        return "its certificate is an authority and cannot be a server's as well, as `openssl req \
+                -x509` makes them: make it anew with -addext basicConstraints=critical,CA:FALSE; \
+                --insecure skips the check";
+    }
+    if has("notvalidforname") || has("not valid for name") {
+        return "the certificate names another host: write the host as the certificate does; \
+                --insecure skips the check";
+    }
+    if has("expired") || has("notvalidyet") || has("not valid yet") {
+        return "renew the certificate, or set the clock; --insecure skips the check";
+    }
+    "for a server with its own certificate give its authority by --cacert FILE or `ca_file`; \
+     --insecure skips the check"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+
+    fn words(cause: &str) -> String {
+        Failure::Tls(cause.to_owned())
+            .into_error("https://h/health")
+            .message
+    }
+
+    #[test]
+    fn r31_each_way_in_which_tls_fails_has_its_own_advice() {
+        for (cause, advice) in [
+            (
+                "received corrupt message of type InvalidContentType",
+                "http://",
+            ),
+            (
+                "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
+                "CA:FALSE",
+            ),
+            (
+                "invalid peer certificate: certificate not valid for name \"h\"",
+                "another host",
+            ),
+            ("invalid peer certificate: Expired", "renew"),
+            ("invalid peer certificate: UnknownIssuer", "--cacert"),
+        ] {
+            let said = words(cause);
+            assert!(said.contains(advice) && said.contains(cause), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_closed_connection_asks_for_https_only_where_it_was_not_used() {
+        let of = |url: &str| Failure::ClosedUnanswered.into_error(url).message;
+        assert!(of("http://h:1/health").contains("https?"));
+        assert!(!of("https://h:1/health").contains("https?"));
     }
 }

@@ -191,6 +191,14 @@ impl ActiveResult {
             .is_some_and(|e| matches!(e.class, ErrorClass::TimedOut(_)) && e.partial.is_none())
     }
 
+    /// Whether it failed because of the key, which the lists of some servers do not ask for.
+    pub fn is_rejected(&self) -> bool {
+        matches!(
+            self.error.as_ref().map(|e| &e.class),
+            Some(ErrorClass::KeyRejected)
+        )
+    }
+
     /// Whether it failed because the model is being loaded.
     pub fn is_loading(&self) -> bool {
         matches!(

@@ -116,7 +116,10 @@ fn by_routes(answers: &Answers, props: Option<&Value>) -> Option<ServerKind> {
     if has("/running", "running") {
         return Some(ServerKind::LlamaSwap);
     }
-    if has("/get_server_info", "max_total_num_tokens") || has("/get_model_info", "model_path") {
+    if has("/get_server_info", "max_total_num_tokens")
+        || has("/server_info", "max_total_num_tokens")
+        || has("/get_model_info", "model_path")
+    {
         return Some(ServerKind::SgLang);
     }
     if has("/info", "max_total_tokens") || has("/info", "max_concurrent_requests") {
@@ -133,8 +136,18 @@ fn by_routes(answers: &Answers, props: Option<&Value>) -> Option<ServerKind> {
             return Some(kind);
         }
     }
-    // vLLM is the only one of them that has this route.
-    has("/version", "version").then_some(ServerKind::Vllm)
+    // Other servers have this route too (LocalAI, TensorRT-LLM), so the list must look like vLLM's.
+    (has("/version", "version") && !is_foreign_list(answers)).then_some(ServerKind::Vllm)
+}
+
+/// Whether a model list answers that is not like vLLM's, whose entries all tell their window.
+fn is_foreign_list(answers: &Answers) -> bool {
+    let Some(body) = answers.json("/v1/models") else {
+        return false;
+    };
+    list::entries(&body).is_some_and(|entries| {
+        !entries.is_empty() && entries.iter().all(|e| e.get("max_model_len").is_none())
+    })
 }
 
 /// The words of errors: what is left to go by when loading, or without a key.

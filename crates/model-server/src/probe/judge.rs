@@ -43,7 +43,11 @@ pub fn judge(asked: &Asked, samples: &[Answers], span: Duration) -> Provider {
     if let Some(kind) = kind {
         provider.server.kind = kind;
     }
-    if let Some(trouble) = trouble(last, kind) {
+    let list_url = match asked.base_url.trim_end_matches('/') {
+        "" => "/v1/models".to_owned(),
+        base => format!("{base}/models"),
+    };
+    if let Some(trouble) = trouble(last, kind, &list_url) {
         apply(&mut provider, trouble);
         return provider;
     }
@@ -206,8 +210,19 @@ fn state(
         Readiness::Unknown(reason) => return (ServerState::Unknown, reason.clone()),
     };
     if finding.models.is_empty() && answers.status("/v1/models") == Some(200) {
-        let reason = "no model is loaded (yet): the model list is empty";
-        return (ServerState::Loading, reason.to_owned());
+        return match unusable_entries(answers) {
+            0 => (
+                ServerState::Loading,
+                "no model is loaded (yet): the model list is empty".to_owned(),
+            ),
+            n => (
+                ServerState::Unknown,
+                format!(
+                    "{because}, but none of the {n} entries of the model list is a model for chat \
+                     with a name; --probe --model NAME settles it"
+                ),
+            ),
+        };
     }
     // Without the list nothing can be sent, as no name of a model is known.
     if finding.models.is_empty()
@@ -264,6 +279,12 @@ fn state(
         ServerState::Busy,
         format!("{in_flight} running, {left} of {total} slots{assumed} free"),
     )
+}
+
+/// How many entries a model list has that named no model we could send anything to.
+fn unusable_entries(answers: &Answers) -> usize {
+    let body = answers.json("/v1/models").unwrap_or_default();
+    super::list::entries(&body).map_or(0, Vec::len)
 }
 
 pub(crate) fn millis(duration: Duration) -> u64 {

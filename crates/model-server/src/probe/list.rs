@@ -1,5 +1,7 @@
 //! Model lists (`/v1/models`), in all their dialects.
 
+use std::collections::BTreeMap;
+
 use baton_protocol::{ContextSource, Model, ModelState};
 use serde_json::{Value, json};
 
@@ -42,13 +44,42 @@ pub(crate) fn models(body: &Value) -> Vec<Model> {
         return Vec::new();
     };
     let mut models: Vec<Model> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for model in entries.iter().filter_map(one) {
-        if models.iter().all(|known| known.id != model.id) {
+        let known = places.get(&model.id).and_then(|at| models.get_mut(*at));
+        if let Some(known) = known {
+            // Named twice (two servers behind one gateway): nobody knows which one will answer.
+            known.max_model_len = smaller(known.max_model_len, model.max_model_len);
+            limit(known, model.usable_context, ContextSource::ServedWindow);
+        } else {
+            places.insert(model.id.clone(), models.len());
             models.push(model);
         }
     }
     inherit(&mut models);
+    // A name tells little, so it only counts where it leaves something to chat with.
+    if models.iter().any(|m| !is_named_otherwise(&m.id)) {
+        models.retain(|m| !is_named_otherwise(&m.id));
+    }
     models
+}
+
+fn smaller(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    a.into_iter().chain(b).min()
+}
+
+/// Whether a name is one that models have which do not chat. Many lists tell nothing else.
+fn is_named_otherwise(id: &str) -> bool {
+    let name = id.to_lowercase();
+    let name = name.rsplit('/').next().unwrap_or(&name);
+    let parts: Vec<&str> = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect();
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
+    let begins = |words: &[&str]| parts.first().is_some_and(|part| words.contains(part));
+    has(&["embed", "embedding", "embeddings", "rerank", "reranker"])
+        || begins(&["whisper", "tts", "dall"])
 }
 
 fn one(entry: &Value) -> Option<Model> {
@@ -103,6 +134,36 @@ fn smallest_window(entry: &Value) -> Option<u64> {
         .min()
 }
 
+/// Words in a type, task or mode that rule chat out.
+const NOT_CHAT: [&str; 11] = [
+    "embed",
+    "rerank",
+    "transcription",
+    "speech",
+    "image_gen",
+    "image-gen",
+    "text-to-image",
+    "moderation",
+    "classif",
+    "text-to-video",
+    "sentence-similarity",
+];
+
+/// The same, where the whole word is that: `image` is one, `image-text-to-text` is not.
+const NOT_CHAT_ALONE: [&str; 11] = [
+    "stt",
+    "tts",
+    "asr",
+    "audio",
+    "image",
+    "images",
+    "video",
+    "score",
+    "reward",
+    "pooling",
+    "diffusion",
+];
+
 /// Whether an entry is a model for chat, as far as it tells.
 pub(crate) fn can_chat(entry: &Value) -> bool {
     let text = |key: &str| {
@@ -112,17 +173,10 @@ pub(crate) fn can_chat(entry: &Value) -> bool {
             .unwrap_or_default()
             .to_lowercase()
     };
-    let kind = text("type") + &text("task") + &text("mode");
-    let says_not = [
-        "embedding",
-        "rerank",
-        "reranker",
-        "transcription",
-        "speech",
-        "image_gen",
-    ]
-    .iter()
-    .any(|word| kind.contains(word));
+    let kinds = [text("type"), text("task"), text("mode"), text("model_type")];
+    let says_not = kinds.iter().any(|kind| {
+        NOT_CHAT.iter().any(|word| kind.contains(word)) || NOT_CHAT_ALONE.contains(&kind.as_str())
+    });
     let only_other_output = entry
         .get("architecture")
         .and_then(|a| a.get("output_modalities"))
@@ -136,20 +190,22 @@ pub(crate) fn can_chat(entry: &Value) -> bool {
     !says_not && !only_other_output && !is_bert
 }
 
+/// The longest line of parents that is followed: an adapter of a merge of a base.
+const GENERATIONS: usize = 3;
+
 /// A LoRA child without a window of its own has its parent's.
 fn inherit(models: &mut [Model]) {
-    let windows: Vec<(String, Option<u64>)> = models
-        .iter()
-        .map(|m| (m.id.clone(), m.max_model_len))
-        .collect();
-    for model in models.iter_mut().filter(|m| m.usable_context.is_none()) {
-        let parent = model.other.get("parent").and_then(Value::as_str);
-        let window = windows
+    for _ in 0..GENERATIONS {
+        let windows: BTreeMap<String, Option<u64>> = models
             .iter()
-            .find(|(id, _)| Some(id.as_str()) == parent)
-            .and_then(|(_, window)| *window);
-        model.max_model_len = window;
-        limit(model, window, ContextSource::Inherited);
+            .map(|m| (m.id.clone(), m.max_model_len))
+            .collect();
+        for model in models.iter_mut().filter(|m| m.usable_context.is_none()) {
+            let parent = model.other.get("parent").and_then(Value::as_str);
+            let window = parent.and_then(|parent| windows.get(parent).copied().flatten());
+            model.max_model_len = window;
+            limit(model, window, ContextSource::Inherited);
+        }
     }
 }
 
@@ -256,6 +312,72 @@ mod tests {
             {"id": "m", "type": "llm"},
         ]});
         assert_eq!(usable(&body), [("m".to_owned(), None, None)]);
+    }
+
+    #[test]
+    fn r19_an_adapter_of_an_adapter_has_the_base_s_window_and_a_circle_has_none() {
+        let body = json!({"data": [
+            {"id": "c", "parent": "b", "max_model_len": null},
+            {"id": "b", "parent": "a", "max_model_len": null},
+            {"id": "a", "max_model_len": 4096},
+            {"id": "x", "parent": "y"},
+            {"id": "y", "parent": "x"},
+            {"id": "z", "parent": "z"},
+        ]});
+        let windows: Vec<Option<u64>> = usable(&body).into_iter().map(|m| m.1).collect();
+        assert_eq!(
+            windows,
+            [Some(4096), Some(4096), Some(4096), None, None, None]
+        );
+    }
+
+    #[test]
+    fn r18_a_model_that_is_listed_twice_has_the_smaller_window_in_either_order() {
+        for (first, second) in [(8192, 4096), (4096, 8192)] {
+            let body = json!({"data": [
+                {"id": "m", "max_model_len": first},
+                {"id": "m", "max_model_len": second},
+            ]});
+            let found = models(&body);
+            assert_eq!(found.len(), 1);
+            assert_eq!(found[0].usable_context, Some(4096));
+            assert_eq!(found[0].max_model_len, Some(4096));
+        }
+    }
+
+    #[test]
+    fn r13_what_does_not_chat_is_known_by_its_kind_or_else_by_its_name() {
+        let ids =
+            |body: &Value| -> Vec<String> { models(body).into_iter().map(|m| m.id).collect() };
+        for kind in [
+            "stt",
+            "tts",
+            "image",
+            "embed",
+            "text-to-image",
+            "moderation",
+            "score",
+        ] {
+            let body = json!({"data": [{"id": "a", "type": kind}, {"id": "b", "type": "chat"}]});
+            assert_eq!(ids(&body), ["b"], "{kind}");
+        }
+        let sees = json!({"data": [{"id": "v", "task": "image-text-to-text"}, {"id": "w", "type": "vlm"}]});
+        assert_eq!(ids(&sees), ["v", "w"]);
+        let bare = json!({"data": [
+            {"id": "nomic-ai/nomic-embed-text-v1.5"},
+            {"id": "text-embedding-3-small"},
+            {"id": "bge-reranker-v2-m3"},
+            {"id": "whisper-1"},
+            {"id": "whispering-llama"},
+            {"id": "qwen3"},
+        ]});
+        assert_eq!(ids(&bare), ["whispering-llama", "qwen3"]);
+        let only = json!({"data": [{"id": "text-embedding-3-small"}]});
+        assert_eq!(
+            ids(&only).len(),
+            1,
+            "a name alone leaves no server without a model"
+        );
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod run;
 mod trouble;
 
 #[cfg(test)]
+mod odd_tests;
+#[cfg(test)]
 mod tests;
 
 use baton_protocol::{Model, Provider};

@@ -34,7 +34,7 @@ pub(crate) fn next(kind: Option<ServerKind>, answers: &Answers) -> Vec<String> {
         Some(ServerKind::LlamaCppRouter) => router(answers),
         Some(ServerKind::Ollama) => owned(&["/api/version", "/api/ps", "/api/tags"]),
         Some(ServerKind::LmStudio) => owned(&["/api/v1/models", "/api/v0/models"]),
-        Some(ServerKind::SgLang) => owned(&["/get_server_info", "/get_load", "/metrics"]),
+        Some(ServerKind::SgLang) => sglang(answers),
         Some(ServerKind::Tgi) => owned(&["/info", "/metrics"]),
         Some(ServerKind::LlamaSwap) => swap(answers),
         Some(ServerKind::Skein) => owned(&["/api/hardware", "/api/fit"]),
@@ -55,6 +55,7 @@ pub(crate) fn again(answers: &Answers) -> Vec<String> {
         "/load",
         "/slots",
         "/get_load",
+        "/loads",
         "/api/hardware",
     ];
     answers
@@ -70,6 +71,19 @@ pub(crate) fn again(answers: &Answers) -> Vec<String> {
 
 fn owned(routes: &[&str]) -> Vec<String> {
     routes.iter().map(|route| (*route).to_owned()).collect()
+}
+
+/// Newer versions have the routes without `get_`, and drop the old names.
+fn sglang(answers: &Answers) -> Vec<String> {
+    let mut routes = owned(&["/get_server_info", "/get_load", "/metrics"]);
+    let is_gone = |route: &str| answers.status(route).is_some_and(|status| status != 200);
+    if is_gone("/get_server_info") {
+        routes.push("/server_info".to_owned());
+    }
+    if is_gone("/get_load") {
+        routes.push("/v1/loads".to_owned());
+    }
+    routes
 }
 
 /// `/slots` wakes a server that sleeps, so `/props` is asked first.

@@ -3,7 +3,7 @@
 use baton_protocol::{ProviderError, ServerKind, ServerState};
 
 use super::answers::{Answers, Reply, is_silence};
-use super::{kinds, list};
+use super::kinds;
 use crate::errors::{CallError, Clock, ErrorClass, head};
 
 /// A state that needs no further reading of the answers.
@@ -24,11 +24,14 @@ impl Trouble {
 }
 
 /// Finds what makes reading on useless, if anything does.
-pub(crate) fn trouble(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
+///
+/// `list` is the address of the model list, as it is named in messages.
+pub(crate) fn trouble(answers: &Answers, kind: Option<ServerKind>, list: &str) -> Option<Trouble> {
     no_reply(answers)
         .or_else(|| gateway(answers))
         .or_else(|| key(answers))
-        .or_else(|| no_api(answers, kind))
+        .or_else(|| slow_down(answers))
+        .or_else(|| no_api(answers, kind, list))
 }
 
 /// Not one route gave a reply.
@@ -117,12 +120,36 @@ fn is_gateway(reply: &Reply) -> bool {
     }
 }
 
+/// Routes that want the same key as chat, the one that counts most first. `/metrics` may have a
+/// guard of its own.
+const GUARDED: [&str; 5] = ["/v1/models", "/props", "/slots", "/api/hardware", "/api/ps"];
+
+/// Something in front, or the server itself, counts requests and had enough of ours.
+fn slow_down(answers: &Answers) -> Option<Trouble> {
+    let reply = answers.reply("/v1/models").filter(|r| r.status == 429)?;
+    // A health route that answers well is worth more.
+    if answers
+        .status("/health")
+        .is_some_and(|status| status != 429)
+    {
+        return None;
+    }
+    Some(Trouble::new(
+        ServerState::Unknown,
+        "rate_limited",
+        format!(
+            "it asks for fewer requests (429); ask again later; its answer begins: {}",
+            head(&reply.text())
+        ),
+    ))
+}
+
 fn key(answers: &Answers) -> Option<Trouble> {
-    // `/metrics` may have a guard of its own; these routes want the same key as chat.
-    let (route, reply) = replies(answers).find(|(route, reply)| {
-        let path = route.split('?').next().unwrap_or(route);
-        matches!(reply.status, 401 | 403)
-            && ["/v1/models", "/props", "/slots", "/api/hardware", "/api/ps"].contains(&path)
+    let (route, reply) = GUARDED.iter().find_map(|guarded| {
+        replies(answers).find(|(route, reply)| {
+            let path = route.split('?').next().unwrap_or(route);
+            matches!(reply.status, 401 | 403) && path == *guarded
+        })
     })?;
     let page = if reply.is_html() {
         format!(
@@ -144,22 +171,25 @@ fn key(answers: &Answers) -> Option<Trouble> {
 }
 
 /// Something answers, but it has no model list of any kind.
-fn no_api(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
+fn no_api(answers: &Answers, kind: Option<ServerKind>, list: &str) -> Option<Trouble> {
     let wrong = |kind, message: String| Some(Trouble::new(ServerState::WrongApi, kind, message));
     if matches!(kinds::health(answers), kinds::Health::Loading(_)) {
         return None;
     }
     let reply = answers.reply("/v1/models")?;
     if (300..400).contains(&reply.status) {
-        let advice = if reply.location.starts_with('/') {
-            "again and again; check the base URL"
+        let to = &reply.location;
+        let message = if to.is_empty() {
+            format!(
+                "GET {list} answers {} and names no other address; check the base URL",
+                reply.status
+            )
+        } else if to.starts_with('/') {
+            format!("GET {list} redirects to {to}, again and again; check the base URL")
         } else {
-            "another host or address; set the base URL to it"
+            format!("GET {list} redirects to {to}, another host or address; set the base URL to it")
         };
-        return wrong(
-            "redirect",
-            format!("the model list redirects to {}, {advice}", reply.location),
-        );
+        return wrong("redirect", message);
     }
     if kind.is_some_and(|kind| kind != ServerKind::OpenAi) && reply.status != 200 {
         return None;
@@ -168,7 +198,7 @@ fn no_api(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
         return wrong(
             "html",
             format!(
-                "not an API: GET /v1/models gives a web page ({}); check the base URL and the \
+                "not an API: GET {list} gives a web page ({}); check the base URL and the \
                  proxy; it begins: {}",
                 reply.status,
                 head(&reply.text())
@@ -178,7 +208,14 @@ fn no_api(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
     match reply.status {
         200 => {
             let body = reply.json();
-            if body.as_ref().is_some_and(|b| list::entries(b).is_some()) {
+            let begins = match head(&reply.text()) {
+                empty if empty.is_empty() => "its answer is empty".to_owned(),
+                words => format!("it begins: {words}"),
+            };
+            if body
+                .as_ref()
+                .is_some_and(|b| super::list::entries(b).is_some())
+            {
                 return None;
             }
             wrong(
@@ -188,16 +225,15 @@ fn no_api(answers: &Answers, kind: Option<ServerKind>) -> Option<Trouble> {
                     "not_json"
                 },
                 format!(
-                    "not an OpenAI-like API: GET /v1/models gives no model list; check the base \
-                     URL; it begins: {}",
-                    head(&reply.text())
+                    "not an OpenAI-like API: GET {list} gives no model list; check the base \
+                     URL; {begins}"
                 ),
             )
         }
         404 | 405 | 410 => wrong(
             "http",
             format!(
-                "GET /v1/models answers {}: check the base URL; it begins: {}",
+                "GET {list} answers {}: check the base URL; it begins: {}",
                 reply.status,
                 head(&reply.text())
             ),

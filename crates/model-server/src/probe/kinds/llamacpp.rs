@@ -70,20 +70,17 @@ fn single_readiness(answers: &Answers, props: Option<&Value>, models: Option<&Va
         !e.is_empty() && e.iter().all(|m| m.get("meta").is_some_and(Value::is_null))
     });
     match health(answers) {
-        Health::Loading(words) => Readiness::Loading(words),
-        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Ok if asleep => {
             Readiness::Sleeping("asleep: the first request loads the model again".to_owned())
         }
         Health::Ok if unloaded => {
             Readiness::Loading("the model list has no model data yet".to_owned())
         }
-        Health::Ok => Readiness::Ready("/health says ok".to_owned()),
         Health::Down(503) => Readiness::Loading("/health says 503".to_owned()),
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
-        Health::Mute | Health::Unknown => {
-            Readiness::Unknown("/health does not answer, other routes do".to_owned())
-        }
+        other => other
+            .settled()
+            .unwrap_or_else(|| Readiness::Ready("/health says ok".to_owned())),
     }
 }
 
@@ -367,14 +364,12 @@ fn parallel_of(entry: &Value) -> Option<u64> {
 }
 
 fn router_readiness(answers: &Answers, props: Option<&Value>, models: &[Model]) -> Readiness {
-    match health(answers) {
-        Health::Ok => {}
-        Health::Loading(words) => return Readiness::Loading(words),
-        Health::Unwell(said) => return Readiness::Failed(format!("/health says: {said}")),
-        Health::Down(status) => return Readiness::Failed(format!("/health says {status}")),
-        Health::Mute | Health::Unknown => {
-            return Readiness::Unknown("/health does not answer, other routes do".to_owned());
-        }
+    let health = health(answers);
+    if let Health::Down(status) = health {
+        return Readiness::Failed(format!("/health says {status}"));
+    }
+    if let Some(settled) = health.settled() {
+        return settled;
     }
     let autoload = props.and_then(|p| p.get("models_autoload")?.as_bool());
     let any = |state: ModelState| models.iter().any(|m| m.state == state);

@@ -23,22 +23,26 @@ pub(super) fn read(answers: &Answers) -> Finding {
 
 /// A list alone proves nothing: servers list models they are still loading, or will load.
 pub(super) fn readiness(answers: &Answers, no_models: bool) -> Readiness {
+    let listed = answers.status("/v1/models") == Some(200);
+    let body = answers.json("/v1/models").unwrap_or_default();
+    let is_empty = no_models && list::entries(&body).is_none_or(Vec::is_empty);
     match health(answers) {
-        Health::Loading(words) => Readiness::Loading(words),
-        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Down(503) => Readiness::Loading("/health says 503".to_owned()),
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
-        _ if no_models && answers.status("/v1/models") == Some(200) => {
+        Health::Loading(words) => Readiness::Loading(words),
+        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
+        _ if is_empty && listed => {
             Readiness::Loading("no model is loaded (yet): the model list is empty".to_owned())
         }
         Health::Ok => Readiness::Ready("/health says ok".to_owned()),
-        Health::Mute => Readiness::Unknown("/health does not answer, other routes do".to_owned()),
-        Health::Unknown if answers.status("/v1/models") != Some(200) => Readiness::Unknown(
+        Health::Unknown if !listed => Readiness::Unknown(
             "neither a health route nor a model list answers; --probe settles it".to_owned(),
         ),
         Health::Unknown => Readiness::Unknown(
             "models are listed, which proves nothing, and there is no health route; --probe settles it"
                 .to_owned(),
         ),
+        Health::Open(words) => Readiness::Unknown(format!("{words}; --probe settles it")),
+        Health::Mute => Readiness::Unknown("/health does not answer, other routes do".to_owned()),
     }
 }

@@ -17,14 +17,11 @@ pub(super) fn read(answers: &Answers) -> Finding {
         .unwrap_or(Value::Null);
     let metrics = Metrics::parse(&answers.text("/metrics").unwrap_or_default());
     let readiness = match health(answers) {
-        Health::Ok => Readiness::Ready("/health says ok".to_owned()),
-        Health::Loading(words) => Readiness::Loading(words),
-        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         Health::Down(503) => Readiness::Loading("/health says 503: warming up".to_owned()),
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
-        Health::Mute | Health::Unknown => {
-            Readiness::Unknown("/health does not answer, other routes do".to_owned())
-        }
+        other => other
+            .settled()
+            .unwrap_or_else(|| Readiness::Ready("/health says ok".to_owned())),
     };
     let state = match &readiness {
         Readiness::Ready(_) => ModelState::Loaded,
@@ -55,10 +52,18 @@ pub(super) fn read(answers: &Answers) -> Finding {
         );
         model.pool_tokens = pool.filter(|n| *n > 0);
     }
-    let load = load(answers.json("/get_load").as_ref());
+    let load = load(
+        answers
+            .json("/get_load")
+            .or_else(|| answers.json("/v1/loads"))
+            .as_ref(),
+    );
     let running = metrics.count(&["sglang:num_running_reqs"]).or(load.0);
     let waiting = metrics.count(&["sglang:num_queue_reqs"]).or(load.1);
-    let most = field(&["max_running_requests"]).and_then(|n| u32::try_from(n).ok());
+    let most = field(&["max_running_requests"])
+        .filter(|n| *n > 0)
+        .or_else(|| effective(&info))
+        .and_then(|n| u32::try_from(n).ok());
     finding.slots = match most.filter(|n| *n > 0) {
         Some(most) => exact_slots(most, running, waiting),
         None => Slots {
@@ -73,9 +78,22 @@ pub(super) fn read(answers: &Answers) -> Finding {
     finding
 }
 
-/// Running and waiting requests from `/get_load` (one entry a data-parallel rank).
+/// What the engine itself settled on, where no limit was given at its start: so many for each rank.
+fn effective(info: &Value) -> Option<u64> {
+    let ranks = info.get("internal_states")?.as_array()?;
+    let each: Option<Vec<u64>> = ranks
+        .iter()
+        .map(|rank| number(rank.get("effective_max_running_requests_per_dp")?))
+        .collect();
+    let sum = each?.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+    (sum > 0).then_some(sum)
+}
+
+/// Running and waiting requests from `/get_load` (one entry a data-parallel rank), or from
+/// `/v1/loads`, which has the ranks in an object and counts the running ones by themselves.
 fn load(body: Option<&Value>) -> (Option<u32>, Option<u32>) {
-    let Some(ranks) = body.and_then(Value::as_array) else {
+    let ranks = body.and_then(|body| body.get("loads").unwrap_or(body).as_array());
+    let Some(ranks) = ranks.filter(|ranks| !ranks.is_empty()) else {
         return (None, None);
     };
     let sum = |name: &str| {
@@ -84,6 +102,7 @@ fn load(body: Option<&Value>) -> (Option<u32>, Option<u32>) {
         u32::try_from(sum).ok()
     };
     let (all, waiting) = (sum("num_reqs"), sum("num_waiting_reqs"));
-    let running = all.map(|all| all.saturating_sub(waiting.unwrap_or(0)));
+    let running =
+        sum("num_running_reqs").or_else(|| all.map(|all| all.saturating_sub(waiting.unwrap_or(0))));
     (running, waiting)
 }

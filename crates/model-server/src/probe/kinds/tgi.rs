@@ -19,14 +19,11 @@ pub(super) fn read(answers: &Answers) -> Finding {
     let info = answers.json("/info").unwrap_or(Value::Null);
     let metrics = Metrics::parse(&answers.text("/metrics").unwrap_or_default());
     let readiness = match health(answers) {
-        Health::Ok => Readiness::Ready("/health says ok".to_owned()),
-        Health::Loading(words) => Readiness::Loading(words),
-        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
         // It generates one token to find out whether it is healthy.
         Health::Down(status) => Readiness::Failed(format!("/health says {status}")),
-        Health::Mute | Health::Unknown => {
-            Readiness::Unknown("/health does not answer, other routes do".to_owned())
-        }
+        other => other
+            .settled()
+            .unwrap_or_else(|| Readiness::Ready("/health says ok".to_owned())),
     };
     let state = match &readiness {
         Readiness::Ready(_) => ModelState::Loaded,

@@ -85,11 +85,11 @@ fn readiness(answers: &Answers, metrics: &Metrics) -> Readiness {
         .any(|(labels, value)| {
             value > 0.0 && labels.get("sleep_state").is_some_and(|s| s != "awake")
         });
-    match health(answers) {
+    let health = health(answers);
+    match &health {
         Health::Ok if asleep => Readiness::Dormant(
             "the engine is asleep and a request does not wake it: POST /wake_up does".to_owned(),
         ),
-        Health::Ok => Readiness::Ready("/health says ok".to_owned()),
         Health::Down(503) if answers.status("/v1/models") == Some(200) => Readiness::Failed(
             "the engine is dead although the server answers (/health says 503): restart it"
                 .to_owned(),
@@ -97,11 +97,9 @@ fn readiness(answers: &Answers, metrics: &Metrics) -> Readiness {
         Health::Down(status) => {
             Readiness::Failed(format!("/health says {status}: the engine does not run"))
         }
-        Health::Loading(words) => Readiness::Loading(words),
-        Health::Unwell(said) => Readiness::Failed(format!("/health says: {said}")),
-        Health::Mute | Health::Unknown => {
-            Readiness::Unknown("/health does not answer, other routes do".to_owned())
-        }
+        other => other
+            .settled()
+            .unwrap_or_else(|| Readiness::Ready("/health says ok".to_owned())),
     }
 }
 
