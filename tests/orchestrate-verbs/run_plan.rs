@@ -405,3 +405,52 @@ fn what_a_dry_run_finds_sound_the_run_takes_and_what_not_it_refuses_alike() {
         .code(0)
         .stderr_has("0 of 1 steps");
 }
+
+#[test]
+fn a_plan_file_that_goes_away_while_it_is_worked_on_costs_nothing_but_its_ticks() {
+    let gone = |file: &str| format!("rm -f {file}");
+    let broken = |file: &str| format!("printf '\\377\\376' > {file}");
+    for spoil in [&gone as &dyn Fn(&str) -> String, &broken] {
+        let stage = stage();
+        put(&stage, "three", THREE);
+        let file = stage.repo.path().join(path("three"));
+        let work = format!("{}; echo two > two.txt", spoil(&file.display().to_string()));
+        stage.work("two", &work);
+        let report = stage
+            .orchestrate(&["run-plan"])
+            .code(0)
+            .stderr_has("could not be ticked off")
+            .stderr_has("work are not affected")
+            .json();
+        assert_eq!(
+            (&report["done"], &report["of"], &report["status"]),
+            (&3.into(), &3.into(), &serde_json::Value::Null),
+            "{report:#}"
+        );
+        assert_eq!(
+            stage.files("main"),
+            ["README.md", "one.txt", "three.txt", "two.txt"]
+        );
+    }
+}
+
+#[test]
+fn a_plan_file_that_goes_away_hides_no_failure() {
+    let stage = stage();
+    put(&stage, "three", THREE);
+    let file = stage.repo.path().join(path("three"));
+    stage.work(
+        "two",
+        &format!("rm -f {}; handoff failed 'I got lost'", file.display()),
+    );
+    let ended = stage.orchestrate(&["run-plan"]).code(1);
+    assert!(
+        ended.json()["gaps"][0]
+            .as_str()
+            .unwrap()
+            .contains("I got lost"),
+        "{}",
+        ended.json()
+    );
+    assert_eq!(stage.files("main"), ["README.md", "one.txt"]);
+}

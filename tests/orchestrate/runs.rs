@@ -607,3 +607,75 @@ fn without_an_approval_nothing_lands() {
     assert_eq!(ended.json()["status"], "needs_person");
     assert_eq!(stage.files("main"), ["README.md"]);
 }
+
+#[test]
+fn two_tasks_on_one_seat_are_worked_on_one_after_the_other() {
+    let stage = Stage::new();
+    stage.planner(&two());
+    // Neither may see the other at work.
+    let alone = "test ! -e $STUBS/at-work && : > $STUBS/at-work && echo x > $TASK.txt && sleep 0.2 && rm $STUBS/at-work";
+    for id in ["a", "b"] {
+        stage.work(id, &alone.replace("$TASK", id));
+    }
+    let ended = stage
+        .orchestrate(&[
+            "run",
+            "write a and b",
+            "--max-parallel",
+            "1",
+            "--review",
+            "off",
+        ])
+        .code(0);
+    assert_eq!(ended.json()["status"], "completed", "{}", ended.json());
+    assert_eq!(stage.files("main"), ["README.md", "a.txt", "b.txt"]);
+    assert_eq!(
+        stage.workers(),
+        ["plan-1.1", "a.1", "b.1"],
+        "planned once, and not refused"
+    );
+    let asked =
+        std::fs::read_to_string(stage.run_folder().join("tasks/plan-1.1/task.json")).unwrap();
+    assert!(asked.contains("one after the other"), "{asked}");
+}
+
+#[test]
+fn a_plan_with_more_tasks_than_workers_is_taken_and_one_without_end_is_not() {
+    let stage = Stage::new();
+    let tasks = |n: usize| -> Value {
+        (0..n)
+            .map(|i| task(&format!("t{i}"), &[&format!("t{i}.txt")]))
+            .collect()
+    };
+    stage.planner(&json!({"direct": false, "tasks": tasks(40)}));
+    stage.planner_says("plan-2", &json!({"direct": false, "tasks": tasks(5)}));
+    stage
+        .orchestrate(&["run", "write five", "--review", "off"])
+        .code(0)
+        .stderr_has("a round may have at most 8");
+    assert_eq!(stage.files("main").len(), 6);
+}
+
+#[test]
+fn a_branch_that_leaves_no_room_for_ours_is_said_before_anything_is_asked() {
+    let stage = Stage::new();
+    stage.git(&["checkout", "-q", "-b", "baton"]);
+    stage
+        .orchestrate(&["run", "do it"])
+        .code(2)
+        .stderr_has("git branch -m baton NEW-NAME");
+    assert_eq!(stage.workers(), [""; 0]);
+}
+
+#[test]
+fn a_task_whose_file_git_ignores_is_refused_as_its_work_would_be_lost() {
+    let stage = Stage::with_files(&[(".gitignore", "/build/\n*.log\n!kept.log\n")]);
+    let plan = |files: &[&str]| json!({"direct": false, "tasks": [task("a", files)]});
+    stage.planner(&plan(&["a.txt", "build/out.txt"]));
+    stage.planner_says("plan-2", &plan(&["a.txt", "kept.log", "build/**"]));
+    let ended = stage
+        .orchestrate(&["run", "write a", "--review", "off"])
+        .code(0);
+    ended.stderr_has("`build/out.txt`, which .gitignore keeps out");
+    assert_eq!(stage.files("main"), [".gitignore", "a.txt"]);
+}

@@ -3,7 +3,9 @@
 /// What to do about a failure that the operating system has named, where that can be said.
 pub(crate) fn for_message(message: &str) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|w| message.contains(w));
-    if says(&["No space left on device", "Disk quota exceeded"]) {
+    if says(&["cannot write to standard output"]) {
+        Some("what was done stands all the same; orchestrate show prints a run's report again")
+    } else if says(&["No space left on device", "Disk quota exceeded"]) {
         Some(
             "make room on that disk (orchestrate clean --yes removes what runs left), then go on: \
              orchestrate resume",
@@ -33,6 +35,10 @@ mod tests {
             (
                 "cannot make the folder x: Read-only file system (os error 30)",
                 "writable",
+            ),
+            (
+                "cannot write to standard output: No space left on device (os error 28)",
+                "orchestrate show",
             ),
             ("cannot open x: Permission denied (os error 13)", "ls -ld"),
             (

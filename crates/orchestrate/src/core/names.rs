@@ -32,9 +32,12 @@ pub(crate) fn letters(mut random: u64, count: usize) -> String {
     text
 }
 
+/// All branches of runs lie below this name.
+pub(crate) const BRANCHES: &str = "baton";
+
 /// The run's branch.
 pub(crate) fn run_branch(run: &str) -> String {
-    format!("baton/{run}")
+    format!("{BRANCHES}/{run}")
 }
 
 /// What tells one placement of one attempt from the others: nothing for the first of the first.

@@ -41,7 +41,7 @@ pub(crate) fn faults(plan: &Plan, rules: &Rules<'_>) -> Vec<String> {
         && plan.tasks.len() > most
     {
         faults.push(format!(
-            "there are {} tasks; at most {most} may run in one round",
+            "there are {} tasks; a round may have at most {most}",
             plan.tasks.len()
         ));
     }
@@ -202,7 +202,8 @@ fn overlap_faults(plan: &Plan, order: &Order, faults: &mut Vec<String>) {
     for (index, a) in plan.tasks.iter().enumerate() {
         for b in &plan.tasks[index + 1..] {
             let waits = |x: &Task, y: &Task| order.get(&x.id).is_some_and(|n| n.contains(&y.id));
-            if waits(a, b) || waits(b, a) {
+            // Two of one name are a fault already, and no order could be given between them.
+            if waits(a, b) || waits(b, a) || a.id == b.id {
                 continue;
             }
             let (own_a, own_b) = (without_locks(a), without_locks(b));
@@ -308,6 +309,12 @@ mod tests {
         for part in ["3 tasks", "`a` waits for itself", "`zz`, which is no task"] {
             assert!(found.contains(part), "{found}");
         }
+    }
+
+    #[test]
+    fn a_task_that_stands_there_twice_is_one_fault_and_gets_no_odd_advice() {
+        let twice = plan(vec![task("a", &["a"]), task("a", &["a"])], &[]);
+        assert_eq!(check(&twice, None), ["the id `a` is used twice"]);
     }
 
     #[test]

@@ -7,6 +7,12 @@ use std::fmt::Write as _;
 use baton_protocol::{Limits, Scope, Task, TaskId, VerifyCommand};
 use serde_json::{Value, json};
 
+/// The most tasks of a round: those for which no worker is free wait for their turn.
+pub(crate) const MOST_TASKS: usize = 8;
+
+/// So many tasks a planner may always give: even where only one runs at once, a goal may have two parts.
+const FEW: usize = 2;
+
 /// What a planner is told besides the goal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
@@ -18,8 +24,8 @@ pub(crate) struct Facts {
     pub faults: Vec<String>,
     /// What the round before left undone.
     pub gaps: Vec<String>,
-    /// The most tasks of one round.
-    pub most_tasks: usize,
+    /// The most workers at once.
+    pub at_once: usize,
 }
 
 /// A read-only task: it owns no file.
@@ -45,14 +51,18 @@ pub(crate) fn planner(id: TaskId, role: &str, goal: &str, facts: &Facts) -> Task
          Goal:\n{goal}\n\n\
          Give the result as one JSON object with the keys `direct`, `gate`, `tasks`, `depends`, `notes`.\n\
          - When the goal only asks a question and changes no file: `direct` true and `tasks` empty.\n\
-         - A small change is exactly one task. At most {most} tasks; they run at the same time, each in \
+         - A small change is exactly one task. At most {asked} tasks; {at_once}, each in \
          its own copy, so no two may own the same file unless `depends` says which goes first.\n\
          - A worker sees only its own `prompt`: name paths, constraints and what must hold at the end.\n\
          - `scope.write` lists the files or globs the task may change, new files included.\n\
          - `verify` lists commands that exist here and exit with 0 when the task is done.\n\
          - `narrower` is the smallest useful part of the task, for a second attempt.\n\
          - `gate` gives eight facts about the goal; null where you do not know.\n",
-        most = facts.most_tasks
+        asked = facts.at_once.max(FEW),
+        at_once = match facts.at_once {
+            1 => "they run one after the other",
+            _ => "they run at the same time",
+        }
     );
     section(
         &mut text,
@@ -68,7 +78,7 @@ pub(crate) fn planner(id: TaskId, role: &str, goal: &str, facts: &Facts) -> Task
     let checks: Vec<String> = facts.checks.iter().map(|c| c.command.clone()).collect();
     section(&mut text, "Checks found in this repository", &checks);
     let mut task = reading(id, role, "Plan the goal", text);
-    task.result_schema = Some(plan_schema(facts.most_tasks));
+    task.result_schema = Some(plan_schema(MOST_TASKS));
     task
 }
 
@@ -301,7 +311,7 @@ mod tests {
     fn a_second_plan_is_told_what_was_wrong_with_the_first() {
         let facts = Facts {
             faults: vec!["both own `x`".into()],
-            most_tasks: 2,
+            at_once: 2,
             ..Facts::default()
         };
         let task = planner(id("plan-2"), "planner", "the goal", &facts);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use baton_cli::Failure;
 use baton_process::{Cancel, Command};
 use baton_protocol::{FitVerdict, Plan, Task, TaskId};
+use baton_repo::GitPath;
 
 use crate::core::fallback;
 use crate::core::gate;
@@ -135,7 +136,7 @@ pub(crate) fn add_planner(context: &Context, line: &Line, state: &State) -> Resu
         } else {
             Vec::new()
         },
-        most_tasks: state.settings.max_parallel,
+        at_once: state.settings.max_parallel,
     };
     let name = if state.round > 1 {
         format!("plan-r{}-{number}", state.round)
@@ -272,8 +273,7 @@ fn judge(
     let mut notes = Vec::new();
     let offered = Offered::gather(context);
     complete(context, &offered, &mut plan, &mut notes);
-    let most = Some(state.settings.max_parallel);
-    let mut faults = check(context, state, &offered, &plan, most);
+    let mut faults = check(context, state, &offered, &plan, Some(questions::MOST_TASKS));
     if faults.is_empty() {
         faults = unfitting(context, folder, &plan)?;
     }
@@ -332,7 +332,7 @@ pub(crate) fn check(
         .into();
     roles.extend(context.config.roles.keys().cloned());
     let taken = state.jobs.iter().map(|j| j.id().clone()).collect();
-    offered.with(|offer| {
+    let mut faults = offered.with(|offer| {
         plan_check::faults(
             plan,
             &Rules {
@@ -347,7 +347,40 @@ pub(crate) fn check(
                 },
             },
         )
-    })
+    });
+    faults.extend(ignored(context, plan));
+    faults
+}
+
+/// Files that tasks own by name and git ignores: what a worker writes there would never be committed,
+/// and be gone with its work tree.
+fn ignored(context: &Context, plan: &Plan) -> Vec<String> {
+    let named = |task: &Task| -> Vec<GitPath> {
+        let globs = task.write_scope().unwrap_or(&[]).iter();
+        globs
+            .filter(|glob| !glob.contains(['*', '?', '[', '{', '\\']) && !glob.trim().is_empty())
+            .filter(|glob| !glob.starts_with(['/', '~']) && !glob.split('/').any(|s| s == ".."))
+            .map(|glob| GitPath::new(glob.as_bytes()))
+            .collect()
+    };
+    let all: Vec<GitPath> = plan.tasks.iter().flat_map(named).collect();
+    // What git cannot tell is found out at the end: a change that is not there does not hold.
+    let ignored = context.repo.ignored(&all).unwrap_or_default();
+    if ignored.is_empty() {
+        return Vec::new();
+    }
+    let tasks = plan.tasks.iter();
+    tasks
+        .flat_map(|task| named(task).into_iter().map(move |path| (task, path)))
+        .filter(|(_, path)| ignored.contains(path))
+        .map(|(task, path)| {
+            format!(
+                "task `{}` owns `{path}`, which .gitignore keeps out of every commit, so its work would \
+                 be lost; name another file, or take the file in (git add -f {path})",
+                task.id
+            )
+        })
+        .collect()
 }
 
 /// Tasks that no provider can hold. Only a well-founded no counts here; what cannot be told is left

@@ -7,6 +7,7 @@ use baton_process::{Cancel, Capture, Command, sibling};
 use baton_protocol::{Health, Provider, Sandbox, ServerState};
 use baton_repo::{Entry, Repo};
 
+use crate::core::names;
 use crate::core::placing::reasons;
 use crate::core::record::{BudgetLimits, Target};
 
@@ -64,6 +65,14 @@ pub(crate) fn target(repo: &Repo) -> Result<Target, Failure> {
             "the branch `{branch}` has no commit yet; write: git commit --allow-empty -m start"
         )));
     };
+    let in_the_way = repo.branch(names::BRANCHES).map_err(|e| git_failure(&e))?;
+    if in_the_way.is_some() {
+        return Err(Failure::usage(format!(
+            "there is a branch `{0}`, so git can make none below it, as a run's own `{0}/RUN` is; \
+             rename it: git branch -m {0} NEW-NAME",
+            names::BRANCHES
+        )));
+    }
     Ok(Target {
         branch,
         commit: commit.as_str().to_owned(),

@@ -7,6 +7,7 @@ use baton_protocol::RunStatus;
 use serde_json::json;
 
 use crate::core::plan_file::PlanFile;
+use crate::core::record::JobKind;
 use crate::core::state::State;
 use crate::shell::desk::can_go_on;
 use crate::shell::plan_store::Stored;
@@ -54,6 +55,46 @@ fn text(stored: &Stored, file: &PlanFile, gaps: &[String]) -> String {
         let _ = writeln!(text, "  {gap}");
     }
     text
+}
+
+/// The same where the file cannot be read any more: the steps are those that the run was given.
+pub(crate) fn tell_without_file(
+    output: &Output,
+    stored: &Stored,
+    state: &State,
+    run: &str,
+    gaps: &[String],
+) -> Result<(), Failure> {
+    let work = || state.of_kind(JobKind::Work);
+    let steps: Vec<_> = work()
+        .map(|job| {
+            json!({"id": job.id(), "title": job.task.title, "done": job.fate.is_good(), "line": null})
+        })
+        .collect();
+    let done = work().filter(|job| job.fate.is_good()).count();
+    let document = json!({
+        "schema": "run-plan/1",
+        "plan": stored.name,
+        "file": stored.path(),
+        "title": null,
+        "status": null,
+        "done": done,
+        "of": steps.len(),
+        "steps": steps,
+        "gaps": gaps,
+        "run": run,
+    });
+    output.document(&document, || {
+        let mut text = format!(
+            "{}: {done} of {} steps of run {run} done, the file cannot be read\n",
+            stored.name,
+            steps.len()
+        );
+        for gap in gaps.iter().take(20) {
+            let _ = writeln!(text, "  {gap}");
+        }
+        text
+    })
 }
 
 /// What a person should know and do when the plan is not complete.

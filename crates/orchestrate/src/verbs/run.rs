@@ -165,7 +165,7 @@ fn dry_run(
     let id = baton_protocol::TaskId::new("plan-1").map_err(Failure::internal)?;
     let facts = Facts {
         checks,
-        most_tasks: settings.max_parallel,
+        at_once: settings.max_parallel,
         ..Facts::default()
     };
     let task = questions::planner(id, "planner", goal, &facts);

@@ -218,20 +218,32 @@ fn finish(
     name: &str,
     state: &State,
 ) -> Result<Exit, Failure> {
-    books.settle(state)?;
     let status = state.status.unwrap_or(RunStatus::Failed);
-    let (_, file) = stored.read()?;
-    // A tick says that the work is there; the plan is complete when it has reached the branch.
-    let complete = file.steps.iter().all(|s| s.done) && !books.goes_on(state)?;
-    stored.set_status(if complete { "complete" } else { "paused" })?;
-    let (_, file) = stored.read()?;
-    for line in plan_report::why_paused(state, name, complete, &names::run_branch(name)) {
-        desk.output.note(&line);
-    }
+    let branch = names::run_branch(name);
     let gaps: Vec<String> = crate::core::closing::missing(state)
         .into_iter()
         .map(|m| m.statement)
         .collect();
+    let (file, complete) = match close(stored, books, state) {
+        Ok(closed) => closed,
+        // The file went away, or was made unreadable, while the run did its work. What the run did is
+        // judged by itself: it stands in git, whatever became of its list.
+        Err(failure) => {
+            desk.output.note(&format!(
+                "the plan could not be ticked off: {}; the run and its work are not affected: \
+                 orchestrate show {name}",
+                failure.message
+            ));
+            for line in plan_report::why_paused(state, name, true, &branch) {
+                desk.output.note(&line);
+            }
+            plan_report::tell_without_file(desk.output, stored, state, name, &gaps)?;
+            return Ok(outcome::exit(state, status));
+        }
+    };
+    for line in plan_report::why_paused(state, name, complete, &branch) {
+        desk.output.note(&line);
+    }
     plan_report::tell(desk.output, stored, &file, Some(name), &gaps)?;
     if complete && status == RunStatus::Completed {
         return Ok(Exit::Yes);
@@ -241,4 +253,15 @@ fn finish(
         Exit::Yes => Exit::No,
         exit => exit,
     })
+}
+
+/// Makes the file say how the plan stands now, and whether that is complete.
+fn close(stored: &Stored, books: &Books<'_>, state: &State) -> Result<(PlanFile, bool), Failure> {
+    books.settle(state)?;
+    let (_, file) = stored.read()?;
+    // A tick says that the work is there; the plan is complete when it has reached the branch.
+    let complete = file.steps.iter().all(|s| s.done) && !books.goes_on(state)?;
+    stored.set_status(if complete { "complete" } else { "paused" })?;
+    let (_, file) = stored.read()?;
+    Ok((file, complete))
 }
