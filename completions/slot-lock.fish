@@ -48,7 +48,7 @@ end\t'It is ended before another can be given the slot'"
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l nested -d 'Below a slot-lock that holds a slot of the same server: use its slot, refuse (75), or queue' -r -f -a "share\t'Run in the ancestor\'s slot'
 refuse\t'Exit 75 at once'
 queue\t'Take another slot, waiting for it if need be'"
-complete -c slot-lock -n "__fish_slot_lock_needs_command" -l ignore-server -d 'Do not ask the servers again what they work on for others'
+complete -c slot-lock -n "__fish_slot_lock_needs_command" -l ignore-server -d 'Do not ask the server about its slots and its other work'
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l allow-network-fs -d 'Allow a network file system, whose locks may hold on one host only'
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l exec -d 'Become the command instead of waiting for it'
 complete -c slot-lock -n "__fish_slot_lock_needs_command" -l json -d 'Write JSON, also on a terminal'
@@ -94,7 +94,7 @@ complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l holder-p
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l store -d 'Count for several hosts, in etcd://HOST:PORT[,HOST:PORT]/PREFIX' -r
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l on-unavailable -d 'Without that cluster at the start: fail (69), or local' -r -f -a "fail\t'Exit 69'
 local\t'Use the slot files of this host, and say so'"
-complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l ignore-server -d 'Do not ask the servers again what they work on for others'
+complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l ignore-server -d 'Do not ask the server about its slots and its other work'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l until-eof -d 'Stay, and hold the slot until stdin ends'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -s h -l help -d 'Print this help'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand acquire" -l allow-network-fs -d 'Allow a network file system, whose locks may hold on one host only'

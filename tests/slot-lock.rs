@@ -12,6 +12,8 @@ mod etcd;
 mod etcd_access;
 #[path = "slot-lock/flags.rs"]
 mod flags;
+#[path = "slot-lock/foreign.rs"]
+mod foreign;
 #[path = "slot-lock/handover.rs"]
 mod handover;
 #[path = "slot-lock/holding.rs"]

@@ -317,7 +317,7 @@ fn q05_q06_a_slot_is_not_used_while_the_server_works_for_somebody_else() {
         "ran",
     ]);
     let ended = run.stdin(busy.clone()).run().code(0).stdout_has("ran");
-    ended.stderr_has("1 requests of others");
+    ended.stderr_has("1 request of others");
     let run = with_health(&slots, std::slice::from_ref(&busy));
     let run = run.args(["--candidates", "-", "--wait", "0", "--", "echo", "ran"]);
     run.stdin(busy.clone()).run().code(75);

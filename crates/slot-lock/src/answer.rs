@@ -21,6 +21,7 @@ pub(crate) fn refused(
     for listing in listings {
         notes.push(in_the_way(listing));
     }
+    notes.extend(foreign_loads(candidates));
     // With one candidate, its first holder is the holder; with several, the notes tell all.
     let first = candidates.first().filter(|_| candidates.len() == 1);
     let holder = listings.first().filter(|_| listings.len() == 1);
@@ -111,6 +112,21 @@ pub(crate) fn all_in_the_way(listings: &[Listing]) -> String {
         ways.push(format!("and {} more", listings.len() - SERVERS_SHOWN));
     }
     ways.join("; ")
+}
+
+/// What the servers were last seen to work on for others, one line each.
+pub(crate) fn foreign_loads(candidates: &[Candidate]) -> impl Iterator<Item = String> {
+    let busy = candidates.iter().filter(|c| c.want.foreign > 0);
+    busy.take(SERVERS_SHOWN).map(|candidate| {
+        let (key, count) = (&candidate.want.key, requests(candidate.want.foreign));
+        format!("{key}: the server works on {count} of others")
+    })
+}
+
+/// So many requests.
+pub(crate) fn requests(count: u32) -> String {
+    let noun = if count == 1 { "request" } else { "requests" };
+    format!("{count} {noun}")
 }
 
 /// Who holds and who waits, in one line.

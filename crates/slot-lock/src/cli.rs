@@ -30,6 +30,9 @@ Examples:
   slot-lock --store etcd://10.0.0.5,10.0.0.6/baton --slots 2 -- make agents  # several hosts
   slot-lock status
 
+The server is asked right before a slot of it is used: its own number of slots is never exceeded,
+and what it works on for others counts as held. A --key that is no URL names no server to ask.
+
 Slots are files in $BATON_LOCK_DIR, else ${XDG_STATE_HOME:-~/.local/state}/baton/slots, locked by
 the kernel for exactly as long as the command runs, also when slot-lock itself is killed. What the
 command leaves behind (a daemon) holds nothing. Who shares a server must share the directory.";
@@ -154,8 +157,8 @@ pub(crate) struct Target {
         requires = "candidates"
     )]
     pub(crate) prefer: Prefer,
-    /// Do not ask the servers again what they work on for others.
-    #[arg(long, requires = "candidates")]
+    /// Do not ask the server about its slots and its other work.
+    #[arg(long)]
     pub(crate) ignore_server: bool,
     /// Slots kept free for class interactive [default: as configured].
     #[arg(long, value_name = "N")]

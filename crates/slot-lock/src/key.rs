@@ -46,6 +46,11 @@ impl Key {
         }
     }
 
+    /// The server it is the key of, where it is one's.
+    pub(crate) fn server(&self) -> Option<BaseUrl> {
+        BaseUrl::parse(&self.0).ok()
+    }
+
     /// The name of its folder: everything but letters, digits, `.`, `_` and `-` is percent-encoded.
     pub(crate) fn folder(&self) -> PathBuf {
         if is_shortened(&self.0) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_cli::Failure;
 
-use crate::answer::all_in_the_way;
+use crate::answer::{all_in_the_way, foreign_loads, requests};
 use crate::candidate::Candidate;
 use crate::clock::boot_ms;
 use crate::load::{busy_all_along, foreign};
@@ -21,8 +21,10 @@ const FRESH_MS: u64 = 2_000;
 /// What a server said longer ago is asked for again right before the command starts.
 const VERY_FRESH_MS: u64 = 250;
 
-/// How often a server that is busy with others is asked again.
+/// How often a server that is busy with others is asked again; at first sooner, for some servers go
+/// on for a moment with what nobody waits for any more.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
+const ASK_SOON: Duration = Duration::from_millis(100);
 
 impl Session<'_> {
     /// A slot; none when the time passed. A signal that ends the wait is a failure.
@@ -48,16 +50,21 @@ impl Session<'_> {
             }
             // Our place is first: keep it, and wait for the server.
             held.let_next_in();
-            self.say(&format!(
-                "{}: waiting until the server is done with {} requests of others",
-                ask.wants[chosen].key, ask.wants[chosen].foreign
-            ));
+            let (mut pause, mut says_at) = (ASK_SOON, Some(self.waited() + PATIENCE));
             loop {
                 if self.is_over() {
                     held.release();
                     return Ok(None);
                 }
-                self.pause(ASK_AGAIN)?;
+                if says_at.take_if(|at| self.waited() >= *at).is_some() {
+                    self.say(&format!(
+                        "{}: waiting until the server is done with {} of others",
+                        ask.wants[chosen].key,
+                        requests(ask.wants[chosen].foreign)
+                    ));
+                }
+                self.pause(pause)?;
+                pause = (pause * 2).min(ASK_AGAIN);
                 if self.has_room(chosen, own, &mut ask) {
                     return Ok(Some(held));
                 }
@@ -72,7 +79,7 @@ impl Session<'_> {
             Attempt::Busy => return Ok(None),
             Attempt::Queued(place) => place,
         };
-        let mut remind_at = PATIENCE;
+        let (mut remind_at, mut ask_pause) = (PATIENCE, ASK_SOON);
         loop {
             if let Some(signal) = self.signals.ending() {
                 return Err(Failure::interrupted(signal));
@@ -85,13 +92,14 @@ impl Session<'_> {
             let mut slice = left.min(remind_at.saturating_sub(waited));
             let is_loaded = ask.wants.iter().any(|want| want.foreign > 0);
             if is_loaded {
-                slice = slice.min(ASK_AGAIN);
+                slice = slice.min(ask_pause);
             }
             match place.wait(ask, slice, &self.waker)? {
                 Waited::Taken(held) => return Ok(Some(held)),
                 Waited::NotYet => {}
             }
-            if is_loaded {
+            if is_loaded && place.is_next() {
+                ask_pause = (ask_pause * 2).min(ASK_AGAIN);
                 self.read_loads(ask, VERY_FRESH_MS);
             }
             let waited = self.waited();
@@ -102,8 +110,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whether servers are asked what they do for others: only those of a document are known well
-    /// enough.
+    /// Whether servers are asked what they do for others. A bare key has none.
     fn is_foreign_counted(&self) -> bool {
         self.offer.is_some() && !self.target.ignore_server
     }
@@ -130,8 +137,12 @@ impl Session<'_> {
     /// The foreign load of one candidate's server, asked for again when the last answer is old.
     fn load(&mut self, index: usize, own: Option<u32>, fresh_ms: u64) -> u32 {
         let candidate = &self.candidates[index];
+        let is_named = self.target.candidates.is_none();
         let Some((offer, at)) = self.offer.as_mut().and_then(|offer| {
-            let at = offer.index_of(candidate.base_url.as_ref()?)?;
+            let at = match &candidate.base_url {
+                _ if is_named => 0,
+                url => offer.index_of(url.as_ref()?)?,
+            };
             Some((offer, at))
         }) else {
             return 0;
@@ -161,10 +172,12 @@ impl Session<'_> {
         let one = &offer.offered[at];
         let age_ms = boot_ms().saturating_sub(one.read_at_ms.unwrap_or(now));
         let foreign = foreign(&one.provider.slots, one.busy.as_deref().unwrap_or(&[]), own);
+        self.candidates[index].want.foreign = foreign.unwrap_or(0);
         if let Some(foreign) = foreign.filter(|n| *n > 0) {
             self.output.detail(&format!(
-                "{}: the server works on {foreign} requests of others, as of {} ms ago",
-                candidate.want.key, age_ms
+                "{}: the server works on {} of others, as of {age_ms} ms ago",
+                self.candidates[index].want.key,
+                requests(foreign)
             ));
         }
         foreign.unwrap_or(0)
@@ -188,8 +201,15 @@ impl Session<'_> {
         self.say(&format!(
             "waiting for a slot, {} left: {}",
             humantime::format_duration(left),
-            all_in_the_way(&self.listings())
+            self.in_the_way(&self.listings())
         ));
+    }
+
+    /// Who holds, who waits and what servers do for others, in one line.
+    fn in_the_way(&self, listings: &[Listing]) -> String {
+        let loads = foreign_loads(&self.candidates);
+        let all = std::iter::once(all_in_the_way(listings)).chain(loads);
+        all.collect::<Vec<_>>().join("; ")
     }
 
     fn say(&self, text: &str) {
@@ -213,7 +233,7 @@ impl Session<'_> {
         };
         Failure::try_again(format!(
             "{within}: {}; slots are in {}",
-            all_in_the_way(&listings),
+            self.in_the_way(&listings),
             self.store.place()
         ))
     }

@@ -72,6 +72,20 @@ impl Offer {
         })
     }
 
+    /// The one server a call names, as it was just read.
+    pub(crate) fn of_one(provider: Provider, busy: Vec<u32>) -> Self {
+        let one = Offered {
+            provider,
+            read_at_ms: Some(boot_ms()),
+            busy: Some(busy),
+        };
+        Self {
+            offered: vec![one],
+            is_judged: false,
+            required_tokens: None,
+        }
+    }
+
     /// Asks one server again; its fit is judged anew where it was unknown.
     pub(crate) fn refresh(&mut self, index: usize) -> Result<(), String> {
         let required = self.required_tokens;

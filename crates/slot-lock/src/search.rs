@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use baton_cli::Failure;
-use baton_protocol::{BaseUrl, Exit, SignalSource, Slots, Timestamp};
+use baton_protocol::{BaseUrl, Exit, SignalSource, Timestamp};
 
-use crate::candidate::Rejection;
+use crate::candidate::{Candidate, Rejection};
 use crate::cli::OnUnknown;
 use crate::clock::boot_ms;
+use crate::load::busy_all_along;
 use crate::offer::{self, Offer};
 use crate::session::Session;
 use crate::target::{self, Choice};
@@ -20,11 +21,7 @@ impl Session<'_> {
     pub(crate) fn find_candidates(&mut self) -> Result<(), Failure> {
         let target = self.target;
         self.candidates = match &target.candidates {
-            None => {
-                let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
-                let ask = |url: &_| self.ask_for_slots(url);
-                vec![target::named(target, &self.settings, last, ask)?]
-            }
+            None => vec![self.named()?],
             Some(file) => {
                 let text = target::read_candidates(file).map_err(|f| f.at("--candidates"))?;
                 let offer = Offer::parse(&text, Timestamp::now(), boot_ms())
@@ -56,15 +53,40 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What the server says of its slots; none when it cannot be asked.
-    fn ask_for_slots(&self, url: &BaseUrl) -> Option<Slots> {
-        match offer::ask(&url.api()) {
-            Ok(provider) => Some(provider.slots),
-            Err(reason) => {
-                self.output.detail(&reason);
-                None
+    /// The one candidate that is named. When its server can be asked, what it said is on offer.
+    fn named(&mut self) -> Result<Candidate, Failure> {
+        let mut offer = None;
+        let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
+        let ask = |key: &_, url: &BaseUrl| {
+            let before = self.store.list(key).ok()?;
+            match offer::ask(&url.api()) {
+                Ok(provider) => {
+                    let after = self.store.list(key).ok()?;
+                    let slots = provider.slots.clone();
+                    offer = Some(Offer::of_one(provider, busy_all_along(&before, &after)));
+                    Some(slots)
+                }
+                Err(reason) => {
+                    self.output.detail(&reason);
+                    None
+                }
             }
+        };
+        let candidate = target::named(self.target, &self.settings, last, ask)?;
+        let told = self
+            .target
+            .slots
+            .filter(|told| *told > candidate.want.slots);
+        if let Some(told) = told {
+            let note = format!(
+                "{}: the server has {} slots: that many count, not {told} (--ignore-server counts as told)",
+                candidate.want.key, candidate.want.slots
+            );
+            self.output.note(&note);
+            self.notes.push(note);
         }
+        self.offer = offer;
+        Ok(candidate)
     }
 
     /// Applies the hard filters, asking again while nobody may be used and it is not known of all

@@ -176,6 +176,11 @@ pub(crate) trait Place {
         limit: Duration,
         waker: &crate::waker::Waker,
     ) -> Result<Waited, StoreError>;
+    /// Whether nobody is before us, as far as the last look tells: then what a server does for others
+    /// is our business.
+    fn is_next(&self) -> bool {
+        true
+    }
 }
 
 /// A slot that is ours until it is released or we and its keeper end.

@@ -176,12 +176,13 @@ impl Settings {
     }
 }
 
-/// The one candidate the flags or the configuration name.
+/// The one candidate the flags or the configuration name. `ask` says what its server tells of its
+/// slots.
 pub(crate) fn named(
     target: &Target,
     settings: &Settings,
-    last_slots: impl Fn(&Key) -> Option<u32>,
-    ask: impl Fn(&BaseUrl) -> Option<Slots>,
+    last_slots: impl FnOnce(&Key) -> Option<u32>,
+    ask: impl FnOnce(&Key, &BaseUrl) -> Option<Slots>,
 ) -> Result<Candidate, Failure> {
     let provider = match (&target.key, &target.provider) {
         (Some(_), _) => None,
@@ -193,11 +194,14 @@ pub(crate) fn named(
         (None, Some(provider)) => Key::of_server(&provider.base_url),
         (None, None) => return Err(Failure::internal("no key and no provider")),
     };
+    let url = provider.map(|p| p.base_url.clone());
+    let url = url.or_else(|| target.key.as_ref()?.server());
+    let url = url.filter(|_| !target.ignore_server);
+    let server = url.and_then(|url| ask(&key, &url));
     let told = target.slots.or_else(|| provider.and_then(|p| p.slots));
-    let (slots, is_assumed) = match (told, provider) {
-        (Some(told), _) => (told, false),
-        (None, None) => untold(None, last_slots(&key)),
-        (None, Some(provider)) => untold(ask(&provider.base_url).as_ref(), last_slots(&key)),
+    let (slots, is_assumed) = match told {
+        Some(told) => (at_most(told, server.as_ref()), false),
+        None => untold(server.as_ref(), last_slots(&key)),
     };
     let reserve = target.reserve_interactive;
     Ok(Candidate {
@@ -221,6 +225,13 @@ pub(crate) fn named(
         speed: None,
         last_used: None,
     })
+}
+
+/// The number somebody chose, lowered to the server's own.
+fn at_most(told: u32, server: Option<&Slots>) -> u32 {
+    let own = server.filter(|s| matches!(s.source, SignalSource::Exact | SignalSource::Inferred));
+    let own = own.and_then(|s| s.total).filter(|n| *n > 0);
+    own.map_or(told, |own| told.min(own))
 }
 
 /// How many slots count where neither a flag nor the configuration says so: what the server itself

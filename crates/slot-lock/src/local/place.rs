@@ -101,9 +101,8 @@ impl LocalPlace {
 
     /// Whoever is next has a keeper ready when a slot is free.
     fn get_ready(&mut self, ask: &Ask) {
-        let is_next = |queue: &Queue| matches!(queue.waiting, Waiting::Head(_));
         let needs_one = ask.runs_child && self.standby.is_none() && !self.is_alone;
-        if !needs_one || !self.queues.iter().any(is_next) {
+        if !needs_one || !self.is_next() {
             return;
         }
         match Standby::start() {
@@ -117,6 +116,11 @@ impl LocalPlace {
 }
 
 impl Place for LocalPlace {
+    fn is_next(&self) -> bool {
+        let is_next = |queue: &Queue| matches!(queue.waiting, Waiting::Head(_));
+        self.queues.iter().any(is_next)
+    }
+
     fn wait(&mut self, ask: &Ask, limit: Duration, waker: &Waker) -> Result<Waited, StoreError> {
         let deadline = Instant::now() + limit;
         let mut last_tick = None;
