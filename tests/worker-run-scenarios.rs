@@ -15,6 +15,8 @@ mod kit;
 mod quirks;
 #[path = "worker-run-scenarios/replays.rs"]
 mod replays;
+#[path = "worker-run-scenarios/rows.rs"]
+mod rows;
 #[path = "worker-run-scenarios/servers.rs"]
 mod servers;
 #[path = "worker-run-scenarios/windows.rs"]
