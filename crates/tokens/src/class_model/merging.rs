@@ -3,15 +3,13 @@
 //! Large vocabularies agree on most of what is frequent. What a text costs under the merges they
 //! share says more about what it costs under each of them than any count of letters does.
 
-use std::sync::LazyLock;
-
 use super::features::Feature;
 use crate::engine::bpe::{Merges, NEVER, Part, merge_all};
 use crate::engine::{hash, pieces_of_o200k};
 
 /// The first merges of o200k (published by OpenAI under the MIT licence), best first: pairs of 16-bit
 /// numbers, written by benches/tokens/merges.py.
-static MERGES: &[u8] = include_bytes!("../../data/merges.bin");
+const MERGES: &[u8] = include_bytes!("../../data/merges.bin");
 
 /// The first number that a merge gives; below are the bytes.
 const FIRST: u64 = 256;
@@ -23,21 +21,40 @@ const SLOTS: usize = 1 << 16;
 const REMEMBERED: usize = 1 << 12;
 
 /// Merges by what they join: `left << 32 | right << 16 | joined`, 0 for an empty place.
-struct Table(Vec<u64>);
+struct Table([u64; SLOTS]);
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut slots = vec![0; SLOTS];
-    for (joined, pair) in (FIRST..).zip(MERGES.as_chunks::<4>().0) {
-        let [left, right] = [[pair[0], pair[1]], [pair[2], pair[3]]].map(u16::from_le_bytes);
-        let key = u64::from(left) << 16 | u64::from(right);
+/// Filled by the compiler: a tool that counts a few texts would spend most of its time on it.
+static TABLE: Table = Table(filled());
+
+#[expect(
+    clippy::large_stack_arrays,
+    reason = "the compiler runs this, and nothing else does"
+)]
+const fn filled() -> [u64; SLOTS] {
+    let mut slots = [0; SLOTS];
+    let mut index = 0;
+    while let Some(pair) = chunk(index) {
+        let [a, b, c, d] = pair;
+        let key = (u16::from_le_bytes([a, b]) as u64) << 16 | u16::from_le_bytes([c, d]) as u64;
         let mut place = home(key);
         while slots[place] != 0 {
             place = (place + 1) % SLOTS;
         }
-        slots[place] = key << 16 | joined;
+        slots[place] = key << 16 | (FIRST + index as u64);
+        index += 1;
     }
-    Table(slots)
-});
+    slots
+}
+
+/// The merge at a place of the list.
+const fn chunk(index: usize) -> Option<[u8; 4]> {
+    let chunks = MERGES.as_chunks::<4>().0;
+    if index < chunks.len() {
+        Some(chunks[index])
+    } else {
+        None
+    }
+}
 
 #[expect(
     clippy::cast_possible_truncation,
@@ -86,7 +103,7 @@ impl Merging {
 
     /// Hands out the symbols of each piece, with the feature they count for.
     pub(super) fn push(&mut self, text: &str, mut add: impl FnMut(Feature, u32)) {
-        let table = &*TABLE;
+        let table = &TABLE;
         self.remembered.resize(REMEMBERED, (0, 0));
         pieces_of_o200k(text, |piece| {
             add(kind(piece), self.symbols_of(piece, table));
