@@ -221,7 +221,8 @@ impl Command {
     }
 
     /// After the end, also look for processes that left the group (`setsid`, double fork), by a
-    /// mark in their environment, and kill them. Costs a walk through `/proc`.
+    /// mark in their environment, and kill them. Costs a walk through `/proc`, which a sandbox
+    /// with a PID namespace saves: nothing outlives that.
     #[must_use]
     pub fn hunt(mut self) -> Self {
         self.hunt = true;

@@ -165,11 +165,32 @@ pub fn split(stdin: OwnedFd, stdout: OwnedFd, body: impl FnOnce() -> u8) -> io::
     exit_now(std::panic::catch_unwind(run).unwrap_or(125))
 }
 
+/// Splits the init of a sandbox off its launcher, which must be single-threaded: a child that the
+/// kernel kills with us, and that ends with what `body` returns. `held` stays open in us alone.
+#[cfg(target_os = "linux")]
+pub(crate) fn split_init(
+    held: OwnedFd,
+    body: impl FnOnce(OwnedFd) -> u8,
+) -> io::Result<(Pid, OwnedFd)> {
+    if let Some(pid) = fork()? {
+        return Ok((pid, held));
+    }
+    let run =
+        std::panic::AssertUnwindSafe(|| {
+            match rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
+                Ok(()) => body(held),
+                Err(_) => 125,
+            }
+        });
+    exit_now(std::panic::catch_unwind(run).unwrap_or(125))
+}
+
 #[expect(unsafe_code, reason = "neither std nor rustix forks without exec")]
 fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the call itself touches nothing of ours. The C library takes care of its own state
     // (the allocator's among it) in the child. Locks of other threads stay locked there for ever,
-    // but the only caller is `split`, whose child never returns to the code that holds any.
+    // but the callers are `split`, whose child never returns to the code that holds any, and
+    // `split_init`, whose process has no other threads.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(None),

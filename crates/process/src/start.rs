@@ -68,7 +68,6 @@ fn launcher_command(
     let orders = Orders {
         policy: policy.clone(),
         report: preexec::number(&writer),
-        facts: None,
         command: words,
     };
     let mut std_command = std::process::Command::new(&policy.launcher);

@@ -107,11 +107,9 @@ pub(crate) fn run(command: &Command, cancel: &Cancel) -> Result<Outcome, SpawnEr
     let status: ExitStatus = child.wait().map_err(watch)?.into();
     let report = report.map(|pipe| Report::parse(&read_what_is_there(&pipe)));
     let no_space = no_space.filter(|_| reason == Some(Reason::Space));
-    if let Some(report) = &report
-        && report.exit.is_some()
-        && !command.hunt
-    {
-        // The init has ended, and its namespace with it: nobody is left to be looked for.
+    if report.as_ref().is_some_and(|report| report.exit.is_some()) {
+        // The init has ended, and its namespace with it: nobody is left to be looked for, and
+        // a walk through all processes costs more than many a command.
         target.mark = None;
     }
     let mut leftovers = target.kill_rest();

@@ -10,29 +10,6 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::FOWNER)
     .union(CapabilitySet::FSETID);
 
-/// Keeps our capabilities over the exec of the init: in a user namespace a program of ours that is
-/// not root there would lose them.
-pub(crate) fn keep_over_exec() {
-    let Ok(sets) = rustix::thread::capabilities(None) else {
-        return;
-    };
-    let inheritable = sets.permitted;
-    if rustix::thread::set_capabilities(
-        None,
-        CapabilitySets {
-            inheritable,
-            ..sets
-        },
-    )
-    .is_err()
-    {
-        return;
-    }
-    for capability in sets.permitted.iter() {
-        let _ = rustix::thread::configure_capability_in_ambient_set(capability, true);
-    }
-}
-
 /// Gives up everything that the command must not have, for good: later programs cannot regain it.
 pub(crate) fn drop_all() -> std::io::Result<()> {
     let _ = rustix::thread::clear_ambient_capability_set();

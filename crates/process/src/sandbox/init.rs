@@ -1,72 +1,56 @@
 //! The init of the sandbox's PID namespace: starts the command, reaps whatever is orphaned,
 //! reports how the command ended. When it ends, the kernel kills everything left in the namespace.
 
-use std::ffi::OsString;
-use std::os::fd::AsFd;
-use std::process::ExitCode;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{DumpableBehavior, WaitOptions};
 
+use super::coverage::Facts;
 use super::launcher::{self, FAILED, Reporter};
 use super::mounts;
 use super::policy::Orders;
 use super::report::{write_exit, write_leftover};
-use crate::{ExitStatus, Leftover, preexec, procfs, waiting};
+use crate::{ExitStatus, Leftover, procfs, waiting};
 
-/// The entry of the init. The first argument names the pipe that the outer launcher holds open.
-pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
-    let mut args = args.into_iter();
-    let alive = args
-        .next()
-        .and_then(|n| preexec::adopt(n.to_str()?.parse().ok()?));
-    let orders = Orders::from_args(args.collect());
-    let (Some(alive), Some(orders)) = (alive, orders) else {
-        return launcher::not_for_people();
-    };
-    let Some(reporter) = Reporter::open(orders.report) else {
-        return launcher::not_for_people();
-    };
-    let Some(facts) = launcher::facts_of(&orders) else {
-        return launcher::not_for_people();
-    };
-
+/// The work of the init. `alive` ends when the outer launcher does, which holds its other end.
+pub(crate) fn main(orders: &Orders, reporter: &Reporter, facts: Facts, alive: &OwnedFd) -> u8 {
     // The kernel kills us when the outer launcher dies, but only if it dies after that was asked
     // for. If it was dead before, nobody holds the other end of this pipe any more.
-    let mut fds = [PollFd::from_borrowed_fd(alive.as_fd(), PollFlags::IN)];
+    let mut fds = [PollFd::new(alive, PollFlags::IN)];
     let polled = waiting::poll(&mut fds, Some(Duration::ZERO));
     if polled.is_err() || !fds[0].revents().is_empty() {
-        return ExitCode::from(FAILED);
+        return FAILED;
     }
     if let Err(error) = rustix::process::setsid() {
-        return reporter.fail("start a session in the sandbox", &error);
+        return reporter.failed("start a session in the sandbox", &error);
     }
     // Where the host masks parts of its /proc a fresh one is refused; the old one then shows
     // foreign processes, but Landlock and the namespace keep them out of reach.
     let _ = facts.mounts.then(mounts::mount_proc);
-    if let Err(code) = launcher::close_border(&orders, &reporter, facts) {
-        return code;
+    if launcher::close_border(orders, reporter, facts).is_err() {
+        return FAILED;
     }
-    let Some(mut command) = launcher::command(&orders) else {
-        return ExitCode::SUCCESS;
+    let Some(mut command) = launcher::command(orders) else {
+        return 0;
     };
     // The command must not trace us or take our descriptors.
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     match command.spawn() {
-        Ok(child) => wait_for(child.id(), &reporter),
+        Ok(child) => wait_for(child.id(), reporter),
         Err(error) => {
             reporter.say(&format!(
                 "exec {}",
                 error.raw_os_error().unwrap_or_default()
             ));
-            ExitCode::from(FAILED)
+            FAILED
         }
     }
 }
 
 /// Reaps until the command itself has ended.
-fn wait_for(command: u32, reporter: &Reporter) -> ExitCode {
+fn wait_for(command: u32, reporter: &Reporter) -> u8 {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid.as_raw_nonzero().get().unsigned_abs() == command => {
@@ -77,11 +61,10 @@ fn wait_for(command: u32, reporter: &Reporter) -> ExitCode {
                 };
                 report_leftovers(reporter);
                 reporter.say(&write_exit(exit));
-                let code = u8::try_from(exit.shell_code()).unwrap_or(FAILED);
-                return ExitCode::from(code);
+                return u8::try_from(exit.shell_code()).unwrap_or(FAILED);
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return reporter.fail("wait in the sandbox", &error),
+            Err(error) => return reporter.failed("wait in the sandbox", &error),
         }
     }
 }

@@ -4,19 +4,19 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Signal, WaitOptions};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::coverage::{Coverage, Facts};
-use super::policy::{INIT, Orders};
-use super::report::{parse_facts, write_facts};
-use super::{Network, Policy, border, capabilities, loopback, mounts, namespaces, sockets};
+use super::policy::Orders;
+use super::report::write_facts;
+use super::{Network, Policy, border, capabilities, init, loopback, mounts, namespaces, sockets};
 use crate::preexec::{self, BeforeExec};
 
 /// The exit code of a launcher that failed itself; the reason stands in the report.
@@ -42,8 +42,13 @@ impl Reporter {
     }
 
     pub(crate) fn fail(&self, what: &str, error: &dyn std::fmt::Display) -> ExitCode {
+        ExitCode::from(self.failed(what, error))
+    }
+
+    /// The same as the number that a process ends with.
+    pub(crate) fn failed(&self, what: &str, error: &dyn std::fmt::Display) -> u8 {
         self.say(&format!("failed cannot {what}: {error}"));
-        ExitCode::from(FAILED)
+        FAILED
     }
 }
 
@@ -86,10 +91,7 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
     if !facts.pid {
         return become_command(&orders, &reporter, facts);
     }
-    if entered.user {
-        capabilities::keep_over_exec();
-    }
-    start_init(orders, &reporter, facts)
+    start_init(&orders, &reporter, facts)
 }
 
 /// What someone sees who types the hidden argument by hand.
@@ -164,60 +166,46 @@ fn become_command(orders: &Orders, reporter: &Reporter, facts: Facts) -> ExitCod
     ExitCode::from(FAILED)
 }
 
-fn start_init(orders: Orders, reporter: &Reporter, facts: Facts) -> ExitCode {
-    let orders = Orders {
-        facts: Some(write_facts(facts).into()),
-        ..orders
+/// Splits off the init. A fork is enough: this process is single-threaded, and loading the program
+/// once more would cost more than all the rest of the border.
+fn start_init(orders: &Orders, reporter: &Reporter, facts: Facts) -> ExitCode {
+    let (alive, held) = match std::io::pipe() {
+        Ok(ends) => ends,
+        Err(error) => return reporter.fail("make a pipe", &error),
     };
-    // Registered before the child exists, so that no ending is missed.
+    let held = OwnedFd::from(held);
+    let body = |held: OwnedFd| {
+        drop(held);
+        init::main(orders, reporter, facts, &alive.into())
+    };
+    let (pid, held) = match preexec::split_init(held, body) {
+        Ok(split) => split,
+        Err(error) => return reporter.fail("start the sandbox's init", &error),
+    };
     let mut signals = match Signals::new([SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT]) {
         Ok(signals) => signals,
         Err(error) => return reporter.fail("watch signals", &error),
     };
-    let (alive, held) = match std::io::pipe() {
-        Ok((alive, held)) => (Arc::new(OwnedFd::from(alive)), held),
-        Err(error) => return reporter.fail("make a pipe", &error),
-    };
-    let mut command = std::process::Command::new("/proc/self/exe");
-    command
-        .arg(INIT)
-        .arg(preexec::number(&alive).to_string())
-        .args(orders.to_args());
-    BeforeExec {
-        death_signal: Some(Signal::KILL),
-        inherit: vec![Arc::clone(&reporter.pipe), Arc::clone(&alive)],
-        ..BeforeExec::default()
-    }
-    .install(&mut command);
-    let mut init = match command.spawn() {
-        Ok(init) => init,
-        Err(error) => return reporter.fail("start the sandbox's init", &error),
-    };
-    drop(alive);
-    let pid = Pid::from_child(&init);
-    for signal in signals.forever() {
-        if signal == SIGCHLD {
-            match init.try_wait() {
-                Ok(Some(status)) => {
-                    drop(held);
-                    let code = status.code().and_then(|code| u8::try_from(code).ok());
-                    return ExitCode::from(code.unwrap_or(FAILED));
-                }
-                Ok(None) => continue,
-                Err(error) => return reporter.fail("wait for the sandbox's init", &error),
+    loop {
+        // Looked at first: it may have ended before its end was watched for.
+        match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {
+            Ok(Some((_, status))) => {
+                drop(held);
+                let code = status
+                    .exit_status()
+                    .and_then(|code| u8::try_from(code).ok());
+                return ExitCode::from(code.unwrap_or(FAILED));
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return reporter.fail("wait for the sandbox's init", &error),
+        }
+        for signal in signals.wait().filter(|signal| *signal != SIGCHLD) {
+            // The command lives in the init's session; the init itself is immune to these.
+            let raw = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
+            if rustix::process::kill_process_group(pid, raw).is_err() {
+                // Not in its session yet, so there is no command yet either.
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
         }
-        // The command lives in the init's session; the init itself is immune to these.
-        let raw = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
-        if rustix::process::kill_process_group(pid, raw).is_err() {
-            // Not in its session yet, so there is no command yet either.
-            let _ = rustix::process::kill_process(pid, Signal::KILL);
-        }
     }
-    reporter.fail("watch signals", &"the watch ended")
-}
-
-/// Facts handed from the outer launcher to the init.
-pub(crate) fn facts_of(orders: &Orders) -> Option<Facts> {
-    parse_facts(orders.facts.as_ref()?.to_str()?)
 }

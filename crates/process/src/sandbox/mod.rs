@@ -7,8 +7,8 @@
 //! command. Every tool's `main` therefore calls [`launcher_main_if_asked`] before anything else.
 //!
 //! With a PID namespace three processes stand in a row: the *outer* launcher (waits, passes TERM
-//! on), the *init* of the namespace (reaps, reports the exit, and takes everything with it when it
-//! ends, by whatever means), and the command. Without one, the launcher becomes the command.
+//! on), its fork, the *init* of the namespace (reaps, reports the exit, and takes everything with it
+//! when it ends, by whatever means), and the command. Without one, the launcher becomes the command.
 //!
 //! What a kernel cannot do is not glossed over: the [`Coverage`] says which borders stand, and
 //! [`Policy::minimum`] refuses to run with less than was demanded.
@@ -59,9 +59,6 @@ pub fn launcher_main_if_asked() -> Option<ExitCode> {
         let asked = args.next()?;
         if asked == OUTER {
             return Some(launcher::main(args.collect()));
-        }
-        if asked == policy::INIT {
-            return Some(init::main(args.collect()));
         }
     }
     None

@@ -6,11 +6,12 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change,
     mount_remount, move_mount, open_tree,
@@ -39,7 +40,7 @@ pub(crate) fn arrange(policy: &Policy, sockets: &[PathBuf]) -> io::Result<()> {
     let mut covers = parents_first(existing(&policy.cover));
     // A place inside a covered one goes with it.
     covers.dedup_by(|inner, outer| inner.starts_with(outer));
-    let tmp = policy.tmp.as_ref().map(fs::canonicalize).transpose()?;
+    let tmp = policy.tmp.as_deref().map(real).transpose()?;
     let writable = parents_first(existing(&policy.write).chain(tmp.clone()));
     // What stays visible of the covered places is taken hold of before they are covered.
     let readable: Vec<Attachment> = parents_first(shown_at(&policy.read))
@@ -113,8 +114,25 @@ pub(crate) fn mount_proc() -> io::Result<()> {
     Ok(mount("proc", "/proc", "proc", flags, None)?)
 }
 
-fn existing(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
-    paths.iter().filter_map(|path| fs::canonicalize(path).ok())
+/// Where a path leads, as [`fs::canonicalize`] says it. That asks the kernel about each folder on
+/// the way, which is most of what arranging the mounts would cost.
+pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    match fs::read_link(link) {
+        Ok(found) if found.is_absolute() && !is_marked(&found) => Ok(found),
+        // No /proc here, or a name that the kernel has added words to.
+        _ => fs::canonicalize(path),
+    }
+}
+
+fn is_marked(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b" (deleted)")
+}
+
+pub(crate) fn existing(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    paths.iter().filter_map(|path| real(path).ok())
 }
 
 /// Where a readable path must appear: at its own place, and, if a link is part of it, also where
@@ -122,7 +140,7 @@ fn existing(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
 fn shown_at(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     paths
         .iter()
-        .filter_map(|path| Some([path.clone(), fs::canonicalize(path).ok()?]))
+        .filter_map(|path| Some([path.clone(), real(path).ok()?]))
         .flatten()
 }
 

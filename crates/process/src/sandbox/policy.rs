@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Level, Surroundings, places};
 
-/// The hidden first arguments that make a tool the launcher.
+/// The hidden first argument that makes a tool the launcher.
 pub(crate) const OUTER: &str = "__baton-sandbox";
-pub(crate) const INIT: &str = "__baton-sandbox-init";
 
 /// Which network a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -115,8 +114,6 @@ pub(crate) struct Orders {
     pub(crate) policy: Policy,
     /// The descriptor of the report pipe.
     pub(crate) report: i32,
-    /// What the outer launcher has found out, for the init (see `report.rs`).
-    pub(crate) facts: Option<OsString>,
     /// The program and its arguments.
     pub(crate) command: Vec<OsString>,
 }
@@ -126,9 +123,6 @@ impl Orders {
     pub(crate) fn to_args(&self) -> Vec<OsString> {
         let mut args = self.policy.to_args();
         args.extend(["--report".into(), self.report.to_string().into()]);
-        if let Some(facts) = &self.facts {
-            args.extend(["--facts".into(), facts.clone()]);
-        }
         args.push("--".into());
         args.extend(self.command.iter().cloned());
         args
@@ -150,7 +144,6 @@ impl Orders {
                 launcher: PathBuf::from("/proc/self/exe"),
             },
             report: -1,
-            facts: None,
             command: Vec::new(),
         };
         let mut args = args.into_iter();
@@ -173,7 +166,6 @@ impl Orders {
                 "--network" => orders.policy.network = network(&value)?,
                 "--minimum" => orders.policy.minimum = Level::from_name(value.to_str()?)?,
                 "--report" => orders.report = value.to_str()?.parse().ok()?,
-                "--facts" => orders.facts = Some(value),
                 _ => return None,
             }
         }
@@ -216,7 +208,7 @@ mod tests {
                 launcher: PathBuf::from("/proc/self/exe"),
             };
             let command = command.into_iter().map(OsString::from).collect();
-            let orders = Orders { policy, report, facts: None, command };
+            let orders = Orders { policy, report, command };
             prop_assert_eq!(Orders::from_args(orders.to_args()), Some(orders));
         }
 

@@ -39,7 +39,7 @@ impl Report {
     }
 }
 
-/// `facts` as one word: for the pipe, and for the init's argv.
+/// `facts` as one word, for the pipe.
 pub(crate) fn write_facts(facts: Facts) -> String {
     let flags = [
         facts.pid,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::Policy;
 use super::mount_plan::is_in;
+use super::mounts::{existing, real};
 
 /// More than these are not covered one by one: each costs a mount with every command.
 const MOST: usize = 64;
@@ -23,16 +24,11 @@ pub(crate) fn in_sight(policy: &Policy) -> Vec<PathBuf> {
     let shown: Vec<PathBuf> = [&policy.read, &policy.write]
         .into_iter()
         .flat_map(|paths| existing(paths))
-        .chain(
-            policy
-                .tmp
-                .iter()
-                .filter_map(|tmp| fs::canonicalize(tmp).ok()),
-        )
+        .chain(policy.tmp.iter().filter_map(|tmp| real(tmp).ok()))
         .collect();
     let reached: Vec<PathBuf> = existing(&policy.reach).collect();
     let is_seen = |path: &Path| {
-        let Ok(path) = fs::canonicalize(path) else {
+        let Ok(path) = real(path) else {
             return false;
         };
         if reached.contains(&path) {
@@ -50,10 +46,6 @@ pub(crate) fn in_sight(policy: &Policy) -> Vec<PathBuf> {
     found.dedup();
     found.truncate(MOST);
     found
-}
-
-fn existing(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
-    paths.iter().filter_map(|path| fs::canonicalize(path).ok())
 }
 
 /// How deep the deepest of the folders around a path lies; 0 where none is around it.
