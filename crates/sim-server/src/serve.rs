@@ -46,7 +46,7 @@ pub(crate) fn chat(
         world.close(n, "refused", Some(response.status));
         respond(connection, request, &response)
     };
-    let chat = match server.admit(&world.config, request) {
+    let mut chat = match server.admit(&world.config, request) {
         Ok(chat) => chat,
         Err(refusal) => return refuse(connection, refusal),
     };
@@ -54,6 +54,7 @@ pub(crate) fn chat(
     for fault in &faults {
         match fault.effect {
             Effect::Engine(freeze) => world.engine.freeze(freeze),
+            Effect::Whole => chat.stream = false,
             Effect::Chat(act) => {
                 if let Some(act) = act(&chat, &world.config)
                     && let Some(keep) = connection.perform(world, request, n, fault, act)?

@@ -49,6 +49,8 @@ pub(crate) enum Effect {
     Bytes(fn(&mut Body)),
     /// On the engine, from that request on.
     Engine(Freeze),
+    /// On nothing but this: the answer is one document, though a stream was asked for.
+    Whole,
     /// On nothing but this: a client that leaves is not noticed while it queues or does not stream.
     Deaf,
 }

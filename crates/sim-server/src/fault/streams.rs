@@ -164,6 +164,9 @@ pub(super) fn done_no_finish(body: &mut Body) {
 
 pub(super) fn empty_choices_end(body: &mut Body) {
     done_no_finish(body);
+    if !body.stream {
+        return;
+    }
     let at = body.done().unwrap_or(body.frames.len());
     body.frames.insert(
         at,
@@ -191,6 +194,9 @@ pub(super) fn stall_after_headers(body: &mut Body) {
 }
 
 pub(super) fn stall_with_pings(body: &mut Body) {
+    if !body.stream {
+        return;
+    }
     let at = middle(body);
     cut(body, at, End::Open);
     // As many pings as anybody's patience takes; the client ends it.

@@ -1,6 +1,6 @@
 //! The table of faults, in the order of the bug log.
 
-use super::Effect::{Answer, Bytes, Chat, Data, Deaf, Edit, Engine, Route};
+use super::Effect::{Answer, Bytes, Chat, Data, Deaf, Edit, Engine, Route, Whole};
 use super::{Effect, Fault, answers, probes, refusals, streams};
 use crate::engine::Freeze;
 
@@ -726,6 +726,12 @@ pub(crate) const ALL: &[Fault] = &[
         "S-33",
         "content-type text/plain",
         Bytes(streams::wrong_content_type),
+    ),
+    fault(
+        "ignores-stream",
+        "S-33",
+        "one document, though a stream was asked for",
+        Whole,
     ),
     fault(
         "html-in-200",
