@@ -69,6 +69,18 @@ pub(crate) fn again(answers: &Answers) -> Vec<String> {
         .collect()
 }
 
+/// Whether a route of such a server tells nothing but how busy it is. (vLLM's metrics tell the size
+/// of its cache too, and so what one request may use.)
+pub(crate) fn only_load(kind: Option<ServerKind>, route: &str) -> bool {
+    match kind {
+        Some(ServerKind::Vllm) => route == "/load",
+        Some(ServerKind::LlamaCpp) => matches!(route, "/slots" | "/metrics"),
+        Some(ServerKind::SgLang) => matches!(route, "/get_load" | "/metrics"),
+        Some(ServerKind::Tgi) => route == "/metrics",
+        _ => false,
+    }
+}
+
 fn owned(routes: &[&str]) -> Vec<String> {
     routes.iter().map(|route| (*route).to_owned()).collect()
 }

@@ -32,6 +32,9 @@ pub struct ProbeOptions {
     pub samples: u32,
     /// The time between two samples; it is not part of `timeout`.
     pub interval: Duration,
+    /// Whether it matters how busy the server is. Where it does not, routes that tell nothing else
+    /// are left out.
+    pub load: bool,
 }
 
 impl ProbeOptions {
@@ -46,6 +49,7 @@ impl ProbeOptions {
             timeout: Duration::from_secs(3),
             samples: 1,
             interval: Duration::from_secs(2),
+            load: true,
         }
     }
 }
@@ -56,12 +60,7 @@ impl ProbeOptions {
 /// it returns within the time limit (and the intervals between samples).
 pub fn probe(endpoint: &Endpoint, options: &ProbeOptions, cancel: &Cancel) -> Provider {
     let started = Instant::now();
-    let first = sample(
-        endpoint,
-        options.asked.kind,
-        started + options.timeout,
-        cancel,
-    );
+    let first = sample(endpoint, options, started + options.timeout, cancel);
     let mut samples = vec![first];
     let mut wait = options.interval;
     let mut wanted = options.samples.max(1) as usize;
@@ -104,10 +103,11 @@ pub fn knock(endpoint: &Endpoint, limit: Duration, cancel: &Cancel) -> Option<u1
 /// One round after another, until nothing is left to ask.
 fn sample(
     endpoint: &Endpoint,
-    forced: Option<ServerKind>,
+    options: &ProbeOptions,
     deadline: Instant,
     cancel: &Cancel,
 ) -> Answers {
+    let forced = options.asked.kind;
     let mut answers = Answers::default();
     let mut routes: Vec<String> = routes::FIRST
         .iter()
@@ -122,7 +122,9 @@ fn sample(
         if dead || cancel.is_cancelled() {
             break;
         }
-        routes = routes::next(forced.or_else(|| detect(&answers)), &answers);
+        let kind = forced.or_else(|| detect(&answers));
+        routes = routes::next(kind, &answers);
+        routes.retain(|route| options.load || !routes::only_load(kind, route));
         if routes.is_empty() {
             break;
         }
