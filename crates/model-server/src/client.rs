@@ -9,6 +9,7 @@ use baton_process::Cancel;
 use serde_json::Value;
 
 use crate::clocks::Clocks;
+use crate::document::{document, is_part_of_answer};
 use crate::errors::{CallError, Clock, ErrorClass, Reply, classify, classify_stream_error};
 use crate::net::{Endpoint, Exchange, Head, Order, Piece, Wire};
 use crate::replay::prepare;
@@ -329,9 +330,15 @@ impl Call<'_> {
 
     /// A server that did not stream: an error, a page, or a whole answer.
     fn not_a_stream(&self, head: &Head, body: &[u8]) -> Result<ChatAnswer, CallError> {
-        let parsed = serde_json::from_slice::<Value>(body).ok();
+        let parsed = document(body);
         if head.status == 200
-            && let Some(value) = &parsed
+            && let Err(error) = &parsed
+            && is_part_of_answer(body, error)
+        {
+            return Err(self.cut(&format!("the document is not whole: {error}")));
+        }
+        if head.status == 200
+            && let Ok(value) = &parsed
             && (value.get("choices").is_some() || value.get("error").is_some())
         {
             let mut answer =

@@ -287,6 +287,34 @@ fn a_server_that_does_not_stream_is_understood_and_noted() {
 }
 
 #[test]
+fn s04_s05_s10_a_whole_document_is_read_as_liberally_as_a_stream() {
+    let document = |body: &[u8]| {
+        let mut response =
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+                .to_vec();
+        response.extend_from_slice(body);
+        let client = serve(move |stream, _| stream.write_all(&response).unwrap());
+        chat(&client, &Clocks::default())
+    };
+    let text = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
+    let marked = document(&[b"\xEF\xBB\xBF", text.as_bytes()].concat()).unwrap();
+    assert_eq!(marked.content, "hi");
+    let at = text.find("hi").unwrap();
+    let broken = [&text.as_bytes()[..at], b"\xFF", &text.as_bytes()[at..]].concat();
+    let broken = document(&broken).unwrap();
+    assert!(broken.content.contains('\u{FFFD}'), "{}", broken.content);
+    for end in [1, 20, text.len() - 1] {
+        let error = document(&text.as_bytes()[..end]).unwrap_err();
+        assert_eq!(error.class, ErrorClass::Cut, "{end}: {}", error.message);
+    }
+    let damaged = text.replace("\"finish", "finish");
+    let error = document(damaged.as_bytes()).unwrap_err();
+    assert_eq!(error.class, ErrorClass::Cut, "{}", error.message);
+    let error = document(b"").unwrap_err();
+    assert_ne!(error.class, ErrorClass::Cut, "{}", error.message);
+}
+
+#[test]
 fn s33_a_stream_that_is_gzip_without_saying_so_is_named() {
     let client = serve(|stream, _| {
         stream.write_all(HEAD.as_bytes()).unwrap();

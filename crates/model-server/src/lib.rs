@@ -8,6 +8,7 @@
 mod client;
 mod clocks;
 mod count;
+mod document;
 pub mod errors;
 mod json_host;
 mod net;
