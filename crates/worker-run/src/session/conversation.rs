@@ -1,8 +1,12 @@
 //! The history: append-only, so that every request shares its prefix with the one before.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use baton_model_server::{ChatAnswer, Usage};
 use baton_prompt::Mode;
-use baton_tokens::{Family, estimate_request};
+use baton_tokens::{Count, Family, estimate_for, estimate_with, pieces};
 use serde_json::{Map, Value, json};
 
 use crate::harness::space::Size;
@@ -26,6 +30,8 @@ pub(crate) struct Conversation {
     last_prompt: Option<u64>,
     /// The model's tokenizer, as far as its name tells.
     family: Family,
+    /// Texts that were counted before, by hash and length: a history only grows.
+    texts: RefCell<HashMap<(u64, usize), Count>>,
 }
 
 /// One call as it goes into the history.
@@ -142,7 +148,8 @@ impl Conversation {
             return Size::exact(0);
         }
         let request = json!({"messages": messages, "tools": tools});
-        let Ok(count) = estimate_request(self.family, &request) else {
+        let counted = pieces(&request).map(|found| estimate_with(&found, |text| self.text(text)));
+        let Ok(count) = counted else {
             let bytes = request.to_string().len() as u64;
             return Size {
                 tokens: bytes / 3,
@@ -155,6 +162,17 @@ impl Conversation {
             _ => most,
         };
         Size { tokens, most }
+    }
+
+    /// One text, counted once.
+    fn text(&self, text: &str) -> Count {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let key = (hasher.finish(), text.len());
+        let mut texts = self.texts.borrow_mut();
+        *texts
+            .entry(key)
+            .or_insert_with(|| estimate_for(self.family, text))
     }
 
     /// Remembers what the server counts for all messages so far.

@@ -90,6 +90,7 @@ pub(crate) fn look(
     let mut options = ProbeOptions::new(id, endpoint.base.to_string());
     // A mute server must not cost a short task its time.
     options.timeout = PATIENCE.min(wall / 4);
+    options.load = false;
     std::thread::spawn(move || {
         let provider = probe(&endpoint, &options, &cancel);
         Served::read(&provider, wanted.as_deref())
