@@ -1,10 +1,12 @@
-//! Every fault of the simulated server against worker-run: each run ends in its bounds, with the
-//! right status and exit code, a hand-off, and no busy slot.
+//! Every fault of the simulated server against worker-run, with a streamed answer and with one
+//! document: each run ends in its bounds, with the right status and exit code, a hand-off, no
+//! process and no busy slot. `FAULT_TABLE=faults.md cargo test --test faults` writes the table.
 
 mod support;
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -47,8 +49,32 @@ const UNAVAILABLE: &[&str] = &[
     "reset",
 ];
 
+/// Faults of a stream that leave one document whole.
+const STREAMS_ALONE: &[&str] = &[
+    "overflow-in-stream",
+    "error-in-stream",
+    "error-line",
+    "error-event",
+    "stall-mid-stream",
+    "stall-with-pings",
+    "drip",
+];
+
 /// How a run must end where it cannot complete: statuses and exit codes.
-fn expected(fault: &str) -> Option<(&'static [&'static str], &'static [i64])> {
+fn expected(fault: &str, whole: bool) -> Option<(&'static [&'static str], &'static [i64])> {
+    if whole && STREAMS_ALONE.contains(&fault) {
+        return None;
+    }
+    match (fault, whole) {
+        // The broken byte lies outside of the texts, so that there is no document any more.
+        ("error-in-200" | "invalid-utf8", true) => return Some((&["failed"], &[69])),
+        ("repeats-for-ever", true) => return Some((&["no_answer"], &[1])),
+        // More was announced than comes, and the connection stays open: that is waiting, no cut.
+        ("eof-no-done" | "eof-mid-event" | "eof-mid-tool-call" | "eof-after-reasoning", true) => {
+            return Some((&["timed_out"], &[124]));
+        }
+        _ => {}
+    }
     let by_name: BTreeMap<&str, (&[&str], &[i64])> = BTreeMap::from([
         ("garbage", (&["no_answer"][..], &[1][..])),
         ("empty", (&["no_answer"], &[1])),
@@ -100,18 +126,32 @@ fn faults() -> Vec<String> {
         .collect()
 }
 
-/// Runs one task against one fault; the text says what is wrong, if anything is.
-fn run_against(fault: &str) -> Option<String> {
+/// How one run against one fault went.
+struct Row {
+    fault: String,
+    /// Whether the server answered with one document in place of a stream.
+    whole: bool,
+    status: String,
+    code: i64,
+    took: Duration,
+    requests: u64,
+    reason: String,
+    /// What is wrong with that, if anything is.
+    problem: Option<String>,
+}
+
+/// Runs one task against one fault.
+fn run_against(fault: &str, whole: bool) -> Row {
     let home = Home::new();
     let repo = repository(&[("calc.py", "def add(a, b):\n    return a - b\n")]);
     let script = home.path().join("script.toml");
     std::fs::write(&script, SCRIPT).unwrap();
-    let sim = Sim::start([
-        "--fault".as_ref(),
-        fault.as_ref(),
-        "--script".as_ref(),
-        script.as_os_str(),
-    ]);
+    let mut flags = vec!["--script", script.to_str().unwrap()];
+    if whole {
+        flags.extend(["--fault", "ignores-stream"]);
+    }
+    flags.extend(["--fault", fault]);
+    let sim = Sim::start(flags);
     let task = json!({
         "schema": "task/1", "id": "t", "prompt": "Fix add().", "scope": {"write": ["calc.py"]},
         "verify": [{"command": "grep -q 'a + b' calc.py"}],
@@ -134,27 +174,64 @@ fn run_against(fault: &str) -> Option<String> {
         .stdin(task.to_string())
         .run();
     let took = start.elapsed();
-    let Ok(handoff) = serde_json::from_str::<Value>(ended.stdout.trim()) else {
-        return Some(format!("{fault}: no hand-off: {ended:?}"));
+    let handoff: Value = serde_json::from_str(ended.stdout.trim()).unwrap_or_default();
+    let mut row = Row {
+        fault: fault.to_owned(),
+        whole,
+        status: handoff["status"].as_str().unwrap_or_default().to_owned(),
+        code: i64::from(ended.code.unwrap_or(-1)),
+        took,
+        requests: handoff["usage"]["requests"].as_u64().unwrap_or_default(),
+        reason: handoff["status_reason"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        problem: None,
     };
-    let status = handoff["status"].as_str().unwrap_or_default();
-    let code = i64::from(ended.code.unwrap_or(-1));
-    let (statuses, codes) = expected(fault).unwrap_or((&["completed"], &[0]));
-    if !statuses.contains(&status) || !codes.contains(&code) {
+    row.problem = if handoff.is_null() {
+        Some(format!("no hand-off: {ended:?}"))
+    } else {
+        wrong_with(&row, &sim, repo.path())
+    };
+    row
+}
+
+fn wrong_with(row: &Row, sim: &Sim, repo: &Path) -> Option<String> {
+    let Row {
+        fault,
+        status,
+        code,
+        ..
+    } = row;
+    let usual: (&[&str], &[i64]) = (&["completed"], &[0]);
+    let (statuses, codes) = expected(fault, row.whole).unwrap_or(usual);
+    if !statuses.contains(&status.as_str()) || !codes.contains(code) {
         return Some(format!(
-            "{fault}: {status} {code}, expected {statuses:?} {codes:?}: {}",
-            handoff["status_reason"]
+            "{status} {code}, expected {statuses:?} {codes:?}: {}",
+            row.reason
         ));
     }
-    if took > WALL {
-        return Some(format!("{fault}: took {took:?}"));
+    if row.took > WALL {
+        return Some(format!("took {:?}", row.took));
+    }
+    let left = processes_in(repo);
+    if !left.is_empty() {
+        return Some(format!("processes are left: {left:?}"));
     }
     // Faults that freeze the engine or ignore hang-ups keep their slot by design.
-    let frozen = ["engine-dead", "engine-stalled", "deaf", "mute"].contains(&fault);
-    if !frozen && !is_idle(&sim) {
-        return Some(format!("{fault}: a slot is still busy"));
-    }
-    None
+    let frozen = ["engine-dead", "engine-stalled", "deaf", "mute"].contains(&fault.as_str());
+    (!frozen && !is_idle(sim)).then(|| "a slot is still busy".to_owned())
+}
+
+/// The command lines of all processes that work in this folder.
+fn processes_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| {
+            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
+        })
+        .map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default())
+        .collect()
 }
 
 /// Whether no request runs any more; the server may need a moment to notice a hang-up.
@@ -190,21 +267,63 @@ fn is_idle(sim: &Sim) -> bool {
 fn every_fault_ends_in_bounds_with_the_right_status() {
     let names = faults();
     assert!(names.len() > 100, "{names:?}");
-    let queue = Mutex::new(names.into_iter());
-    let wrong = Mutex::new(Vec::new());
+    let both = names
+        .iter()
+        .flat_map(|name| [(name.clone(), false), (name.clone(), true)]);
+    let queue = Mutex::new(both);
+    let rows = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        for _ in 0..6 {
             scope.spawn(|| {
                 loop {
                     let next = queue.lock().unwrap().next();
-                    let Some(fault) = next else { break };
-                    if let Some(problem) = run_against(&fault) {
-                        wrong.lock().unwrap().push(problem);
-                    }
+                    let Some((fault, whole)) = next else { break };
+                    let row = run_against(&fault, whole);
+                    rows.lock().unwrap().push(row);
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap();
+    let mut rows = rows.into_inner().unwrap();
+    let place = |row: &Row| names.iter().position(|name| *name == row.fault);
+    rows.sort_by_key(|row| (place(row), row.whole));
+    if let Some(file) = std::env::var_os("FAULT_TABLE") {
+        std::fs::write(file, table(&rows)).unwrap();
+    }
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|row| {
+            let problem = row.problem.as_ref()?;
+            Some(format!("{} whole={}: {problem}", row.fault, row.whole))
+        })
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The matrix as a table: `FAULT_TABLE=faults.md cargo test --test faults`.
+fn table(rows: &[Row]) -> String {
+    let cell = |row: &Row| {
+        format!(
+            "{} {} | {:.1} s, {}",
+            row.status,
+            row.code,
+            row.took.as_secs_f64(),
+            row.requests
+        )
+    };
+    let mut text = String::from(
+        "| fault | streamed | time, requests | one document | time, requests |\n|---|---|---|---|---|\n",
+    );
+    for pair in rows.chunks(2) {
+        if let [streamed, whole] = pair {
+            let line = format!(
+                "| {} | {} | {} |\n",
+                streamed.fault,
+                cell(streamed),
+                cell(whole)
+            );
+            text.push_str(&line);
+        }
+    }
+    text
 }

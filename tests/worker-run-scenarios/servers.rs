@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::kit::Scenario;
+use super::kit::{Scenario, bash, four};
 
 fn refusal(status: u16, message: &str) -> Value {
     json!({"status": status, "body": {"error": {"message": message, "type": "service_unavailable", "code": status}}})
@@ -148,4 +148,36 @@ fn llamactx() {
         .ends("overflow", 1)
         .untouched();
     assert!(ended.requests.len() <= 5, "{}", ended.requests.len());
+}
+
+#[test]
+fn q07_a_request_that_was_swallowed_is_asked_once_more() {
+    let set = Scenario::new("q07").faults(&["silent@1"]).set();
+    set.home.config(&format!(
+        "[[provider]]\nid = \"p\"\nbase_url = \"{}\"\ntimeouts = {{ first_byte = \"2s\" }}\n",
+        set.sim.base_url
+    ));
+    set.ends("completed", 0).solved(5);
+}
+
+#[test]
+fn q13_a_connection_closed_while_a_tool_ran_costs_nothing() {
+    let mut steps = four();
+    steps.insert(1, bash("sleep 1"));
+    Scenario::new("q13")
+        .steps(steps)
+        .faults(&["close-idle"])
+        .ends("completed", 0)
+        .solved(5);
+}
+
+#[test]
+fn q14_the_limit_is_kept_and_what_was_done_is_reported() {
+    let ended = Scenario::new("q14")
+        .limit("wall_ms", 6000)
+        .faults(&["silent@3.."])
+        .ends("timed_out", 124);
+    assert!(ended.calc.contains("return a + b"), "{}", ended.calc);
+    assert_eq!(ended.handoff["files_changed"][0]["path"], "calc.py");
+    assert!(ended.handoff["usage"]["wall_ms"].as_u64() < Some(20_000));
 }
