@@ -75,7 +75,7 @@ impl JsonHost {
         headers: &[(&str, &str)],
         limit: Duration,
     ) -> Result<(u16, Value), JsonFailure> {
-        let request = self.request(path, body, headers)?;
+        let request = self.request(path, body.to_string(), headers)?;
         let request = self
             .agent
             .configure_request(request)
@@ -94,18 +94,19 @@ impl JsonHost {
         }
     }
 
-    /// Asks and hands every JSON line of the answer to `on_line` until that says false, the stream
+    /// Asks (every question a line of one request) and hands every JSON line of the answer to `on_line` until that says false, the stream
     /// ends, or [`Self::stop`] is called. Blocks the calling thread. `connect` bounds the wait for
     /// the answer's beginning, not the stream.
     pub fn stream(
         &self,
         path: &str,
-        body: &Value,
+        questions: &[Value],
         headers: &[(&str, &str)],
         connect: Duration,
         on_line: &mut dyn FnMut(&Value) -> bool,
     ) -> Result<(), JsonFailure> {
-        let request = self.request(path, body, headers)?;
+        let lines: Vec<String> = questions.iter().map(Value::to_string).collect();
+        let request = self.request(path, lines.join("\n"), headers)?;
         let request = self
             .agent
             .configure_request(request)
@@ -143,7 +144,7 @@ impl JsonHost {
     fn request(
         &self,
         path: &str,
-        body: &Value,
+        body: String,
         headers: &[(&str, &str)],
     ) -> Result<Request<Vec<u8>>, JsonFailure> {
         let mut request = Request::builder()
@@ -153,7 +154,7 @@ impl JsonHost {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(body.to_string().into_bytes());
+        let request = request.body(body.into_bytes());
         request.map_err(|e| JsonFailure(format!("{}: {e}", self.root)))
     }
 
@@ -246,7 +247,7 @@ mod tests {
         );
         let host = JsonHost::new(&root, &JsonTls::default()).unwrap();
         let mut seen: Vec<Value> = Vec::new();
-        let ended = host.stream("/", &json!({}), &[], LIMIT, &mut |line| {
+        let ended = host.stream("/", &[json!({})], &[], LIMIT, &mut |line| {
             seen.push(line["n"].clone());
             seen.len() < 2
         });

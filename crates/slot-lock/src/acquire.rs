@@ -122,7 +122,9 @@ impl Session<'_> {
                 .with_exit(Exit::TimeLimit));
             }
             if is_readable(&stdin) && matches!(stdin.lock().read(&mut piece), Ok(0) | Err(_)) {
-                held.release();
+                for note in held.release() {
+                    self.output.note(&note);
+                }
                 return Ok(Exit::Yes);
             }
         }

@@ -156,7 +156,9 @@ impl Hold<'_> {
             tell: &|note| output.note(note),
         };
         let exit = supervision.run();
-        held.release();
+        for note in held.release() {
+            output.note(&note);
+        }
         let exit =
             exit.map_err(|e| Failure::internal(format!("cannot wait for the command: {e}")))?;
         match exit {

@@ -105,6 +105,9 @@ impl Session<'_> {
             let waited = self.waited();
             if waited >= remind_at && waited < wait {
                 remind_at = waited + REMINDER;
+                if self.output.is_quiet() {
+                    continue;
+                }
                 self.say_what_is_waited_for(wait.saturating_sub(waited));
             }
         }

@@ -212,8 +212,8 @@ pub(crate) trait Held {
     fn care(&self) -> Care {
         Care::default()
     }
-    /// Gives the slot back.
-    fn release(self: Box<Self>);
+    /// Gives the slot back. What a person should know of the time it was held, and was not told yet.
+    fn release(self: Box<Self>) -> Vec<String>;
 }
 
 /// One slot that is held.

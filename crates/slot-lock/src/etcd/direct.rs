@@ -34,7 +34,7 @@ pub(super) struct Request<'a> {
     /// Where we stand already.
     pub(super) standpoint: Option<Standpoint>,
     /// Our ticket's text, should we join the queue.
-    pub(super) ticket: Option<&'a Label>,
+    pub(super) ticket: Option<&'a str>,
 }
 
 /// What came of it.
@@ -89,9 +89,9 @@ impl Request<'_> {
     fn otherwise(&self) -> Vec<Value> {
         let mut queues = below(&self.names.queues());
         queues["keys_only"] = true.into();
-        let ticket = self.ticket.map(|label| {
+        let ticket = self.ticket.map(|text| {
             let name = self.names.ticket(rank_of(self.bearer.class), self.lease);
-            put(&name, &label.line(), self.lease)
+            put(&name, text, self.lease)
         });
         let slots = json!({"request_range": below(&self.names.slots())});
         let queues = json!({"request_range": queues});
@@ -165,7 +165,7 @@ mod tests {
             bearer: &bearer,
             label: &label,
             standpoint: None,
-            ticket: Some(&label),
+            ticket: Some("t"),
         };
         let puts = json!([{"response_put": {}}, {"response_put": {}}]);
         let kv = json!({"key": encode(names.slot(0).as_bytes()), "create_revision": "7"});

@@ -1,5 +1,6 @@
 //! A slot of the cluster that is ours.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -7,9 +8,11 @@ use baton_protocol::Timestamp;
 use serde_json::json;
 
 use super::client::{Client, Trouble};
+use super::handover::{Handed, hand_on};
 use super::keeper::{EtcdKeeper, Mission};
+use super::names::Names;
 use super::place::Standing;
-use super::tenure::{Claim, grant_for, millis, revoke};
+use super::tenure::{Claim, grant_for, millis, over_ms, revoke};
 use super::upkeep::Upkeep;
 use super::wire::{is_unchanged, put, succeeded};
 use crate::clock::boot_ms;
@@ -53,11 +56,14 @@ pub(super) struct EtcdHeld {
     grant: Grant,
     client: Arc<Client>,
     upkeep: Arc<Upkeep>,
+    names: Names,
     claim: Claim,
     on_lost: Lost,
     keeper: Option<EtcdKeeper>,
     /// The slot hangs on a lease of its own, which our end does not touch.
     is_lent: bool,
+    /// The last success before a silence that was told.
+    told_of_ms: Cell<u64>,
 }
 
 impl EtcdHeld {
@@ -85,11 +91,30 @@ impl EtcdHeld {
             },
             client: Arc::clone(&standing.client),
             upkeep: Arc::clone(&standing.upkeep),
+            names: standing.names[want].clone(),
             claim,
             on_lost: standing.on_lost,
             keeper: None,
             is_lent: false,
+            told_of_ms: Cell::new(0),
         }
+    }
+
+    /// What there is to say of a time for which the lease could not be kept alive: by our own clock,
+    /// whether or not the cluster answers by now.
+    fn silence(&self) -> Option<String> {
+        let last_ok_ms = self.upkeep.last_ok_ms();
+        let now = boot_ms();
+        let is_new = now >= over_ms(last_ok_ms, &self.client)
+            && !self.is_lent
+            && !self.upkeep.is_lost()
+            && self.told_of_ms.replace(last_ok_ms) != last_ok_ms;
+        is_new.then(|| {
+            format!(
+                "for {} s the slot could not be kept, so another may be given it; the command goes on",
+                now.saturating_sub(last_ok_ms) / 1000
+            )
+        })
     }
 
     fn mission(&self, has_group: bool) -> Mission {
@@ -183,20 +208,34 @@ impl Held for EtcdHeld {
     fn care(&self) -> Care {
         let last_ok_ms = self.upkeep.last_ok_ms();
         let end = end_of(last_ok_ms, millis(self.client.ttl()));
+        let mut notes = self.upkeep.notes();
+        notes.extend(self.silence());
         Care {
-            notes: self.upkeep.notes(),
+            notes,
             end: (self.on_lost == Lost::End && !self.is_lent).then_some(end),
             look_again: true,
         }
     }
 
-    fn release(self: Box<Self>) {
+    fn release(self: Box<Self>) -> Vec<String> {
+        self.upkeep.stop();
+        let mut notes = self.upkeep.notes();
+        notes.extend(self.silence());
         if !self.is_lent && !self.upkeep.is_lost() {
-            revoke(&self.client, &self.upkeep.lease());
+            let lease = self.upkeep.lease();
+            let slot = self.claim.slot;
+            if hand_on(&self.client, &self.names, slot, &lease) == Handed::NotOurs {
+                notes.push(format!(
+                    "slot {slot} was lost before its time: overbooked, should another have been given it"
+                ));
+            }
+            // What could not be handed on becomes free by this.
+            revoke(&self.client, &lease);
         }
         if let Some(keeper) = self.keeper {
             keeper.dismiss();
         }
+        notes
     }
 }
 

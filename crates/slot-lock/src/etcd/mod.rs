@@ -7,6 +7,7 @@
 mod address;
 mod client;
 mod direct;
+mod handover;
 mod held;
 mod keeper;
 mod names;
@@ -29,7 +30,7 @@ pub(crate) use keeper::{WORD as KEEPER, main as keep};
 use self::client::{Access, Client};
 use self::held::in_time;
 use self::names::{Names, key_of, slot_index, ticket_rank};
-use self::place::{EtcdPlace, Manner, Standing, TRIES, Tried};
+use self::place::{EtcdPlace, Manner, Standing, TRIES, Ticket as OwnTicket, Tried};
 use self::tenure::{Tenure, grant_for, revoke};
 use self::upkeep::Upkeep;
 use self::wire::{Entry, below, entries, is_unchanged, put, succeeded};
@@ -135,9 +136,10 @@ impl Store for EtcdStore {
             upkeep: Arc::new(upkeep),
             on_lost: self.on_lost,
         };
+        let ticket = OwnTicket::of(ask);
         let manner = Manner {
             standpoint: None,
-            joins: queue,
+            joins: queue.then_some(&ticket.text),
         };
         let mut found = Vec::new();
         for _ in 0..TRIES {
@@ -151,7 +153,7 @@ impl Store for EtcdStore {
             }
         }
         if queue {
-            let place = EtcdPlace::new(standing, found);
+            let place = EtcdPlace::new(standing, ticket, found);
             Client::patiently(|| place.ensure_joined(ask))?;
             Ok(Attempt::Queued(Box::new(place)))
         } else {

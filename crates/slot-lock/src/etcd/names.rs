@@ -3,6 +3,7 @@
 //! ```text
 //! PREFIX/<key>/slot/<i>          exists = the slot is taken, under its holder's lease; value = its label
 //! PREFIX/<key>/q/<rank>/<lease>  one a waiter, under its lease; in the order of creation
+//! PREFIX/<key>/g/<lease>         the slot one who waited was given by another, under its lease
 //! PREFIX/<key>/slots             how many slots the last taker counted with
 //! ```
 
@@ -58,6 +59,10 @@ impl Names {
 
     pub(super) fn ticket(&self, rank: u8, lease: &str) -> String {
         format!("{}q/{rank}/{lease}", self.folder)
+    }
+
+    pub(super) fn grant(&self, lease: &str) -> String {
+        format!("{}g/{lease}", self.folder)
     }
 
     pub(super) fn record(&self) -> String {
@@ -119,6 +124,7 @@ mod tests {
         assert_eq!(slot_index(&entry(names.slot(7))), Some(7));
         assert_eq!(ticket_rank(&entry(names.ticket(2, "41"))), Some(2));
         assert_eq!(slot_index(&entry(names.record())), None);
+        assert_eq!(ticket_rank(&entry(names.grant("41"))), None);
         assert_eq!(key_of("baton/", &names.slot(0), "there"), Some(key));
     }
 

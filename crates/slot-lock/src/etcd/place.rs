@@ -1,8 +1,9 @@
 //! Waiting in one or several queues at once.
 //!
-//! Whoever is far behind watches one ticket alone, that of the one two places before; the first two,
-//! and whoever is first of its class, watch the slots and queues of the server. So a queue of hundreds
-//! costs an event or two a step.
+//! Who is content with any slot of one server is given one by whoever gives it back, and watches for
+//! that, and for slots that become free without it. Of the others, whoever is far behind watches one
+//! ticket alone, that of the one two places before; the first two, and whoever is first of its class,
+//! watch the slots and queues of the server. So a queue of hundreds costs an event or two a step.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,12 +12,14 @@ use baton_protocol::Timestamp;
 
 use super::client::{Client, Trouble};
 use super::direct::{Outcome, Request, Standpoint, is_possible};
-use super::held::{EtcdHeld, Lost};
+use super::handover::{read_grant, settle, ticket_text};
+use super::held::{EtcdHeld, Lost, end_of};
 use super::names::{Names, ticket_rank};
 use super::take::{Finding, Look, Taker, look};
 use super::tenure::millis;
 use super::upkeep::Upkeep;
 use super::watch::{Target, Watch};
+use super::wire::{below, entries};
 use crate::clock::boot_ms;
 use crate::label::Label;
 use crate::store::{Ask, Held, Place, StoreError, Waited};
@@ -26,6 +29,10 @@ use crate::waker::Waker;
 
 /// How often a waiter looks around though nothing rang.
 const TICK: Duration = Duration::from_secs(5);
+/// And one who is not among the first.
+const FAR_TICK: Duration = Duration::from_secs(20);
+/// From this place on a watch may begin in the past: it catches up long before our turn.
+const FAR: usize = 16;
 /// After a look that failed.
 const AGAIN: Duration = Duration::from_millis(500);
 /// So often a slot may be snatched away between a look and the taking before we queue up.
@@ -47,6 +54,12 @@ pub(super) struct EtcdPlace {
     standing: Option<Standing>,
     /// The lease our tickets hang on.
     lease: String,
+    /// What our tickets say.
+    ticket: String,
+    /// A slot may be given to us by another.
+    is_heir: bool,
+    /// How many stood before us when we last looked, in the only queue.
+    before: usize,
     /// What the last look found, where nothing was done with it yet.
     found: Vec<(Finding, Look)>,
     /// Where we stand, in the only queue.
@@ -56,13 +69,33 @@ pub(super) struct EtcdPlace {
     since_ms: Vec<u64>,
 }
 
+/// What stands in a queue for us.
+pub(super) struct Ticket {
+    pub(super) text: String,
+    is_heir: bool,
+}
+
+impl Ticket {
+    /// For one server where only the number of held slots decides, it says that a slot may be given.
+    pub(super) fn of(ask: &Ask) -> Self {
+        let want = match &ask.wants[..] {
+            [want] if is_possible(want, &ask.bearer) => Some(want),
+            _ => None,
+        };
+        Self {
+            text: ticket_text(&ask.bearer, want),
+            is_heir: want.is_some(),
+        }
+    }
+}
+
 /// How a slot is tried for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct Manner<'a> {
     /// Where we stand, in the only queue.
     pub(super) standpoint: Option<Standpoint>,
-    /// Where none is free the queue may be joined at once.
-    pub(super) joins: bool,
+    /// Where none is free the queue may be joined at once, with this ticket.
+    pub(super) joins: Option<&'a str>,
 }
 
 /// What trying led to.
@@ -74,12 +107,11 @@ pub(super) enum Tried {
 
 impl Standing {
     /// Looks at all candidates and takes the first slot that is free.
-    pub(super) fn attempt(&self, ask: &Ask, manner: Manner) -> Result<(Tried, bool), Trouble> {
+    pub(super) fn attempt(&self, ask: &Ask, manner: Manner<'_>) -> Result<(Tried, bool), Trouble> {
         let lease = self.upkeep.lease();
         let looks = match (&self.names[..], &ask.wants[..]) {
             ([names], [want]) if is_possible(want, &ask.bearer) => {
                 let label = Label::new(&ask.bearer, token::fresh(), Timestamp::now());
-                let ticket = Label::new(&ask.bearer, String::new(), Timestamp::now());
                 let request = Request {
                     names,
                     lease: &lease,
@@ -87,7 +119,7 @@ impl Standing {
                     bearer: &ask.bearer,
                     label: &label,
                     standpoint: manner.standpoint,
-                    ticket: manner.joins.then_some(&ticket),
+                    ticket: manner.joins,
                 };
                 let answer = self.client.ask("/v3/kv/txn", &request.body())?;
                 match request.outcome(&answer) {
@@ -141,17 +173,16 @@ impl Standing {
     }
 
     /// Joins every queue; the lease our tickets hang on.
-    pub(super) fn join(&self, ask: &Ask) -> Result<String, Trouble> {
+    pub(super) fn join(&self, ask: &Ask, ticket: &str) -> Result<String, Trouble> {
         let lease = self.upkeep.lease();
-        let label = Label::new(&ask.bearer, String::new(), Timestamp::now());
-        self.taker(&lease).join(&ask.bearer, &label)?;
+        self.taker(&lease).join(&ask.bearer, ticket)?;
         Ok(lease)
     }
 }
 
 impl EtcdPlace {
     /// The place of one who found this.
-    pub(super) fn new(standing: Standing, found: Vec<(Finding, Look)>) -> Self {
+    pub(super) fn new(standing: Standing, ticket: Ticket, found: Vec<(Finding, Look)>) -> Self {
         let queues = standing.names.len();
         let lease = standing.upkeep.lease();
         let is_settled = |(finding, look): &(Finding, Look)| {
@@ -165,6 +196,9 @@ impl EtcdPlace {
         Self {
             standing: Some(standing),
             lease,
+            ticket: ticket.text,
+            is_heir: ticket.is_heir,
+            before: 0,
             found,
             standpoint: None,
             watches: (0..queues).map(|_| None).collect(),
@@ -175,7 +209,7 @@ impl EtcdPlace {
     /// Joins every queue, unless it was found that we stand there.
     pub(super) fn ensure_joined(&self, ask: &Ask) -> Result<(), Trouble> {
         match &self.standing {
-            Some(standing) if self.found.is_empty() => standing.join(ask).map(drop),
+            Some(standing) if self.found.is_empty() => standing.join(ask, &self.ticket).map(drop),
             _ => Ok(()),
         }
     }
@@ -187,32 +221,42 @@ impl EtcdPlace {
         };
         if standing.upkeep.lease() != self.lease {
             // The lease was lost, and our tickets with it.
-            self.lease = standing.join(ask)?;
+            self.lease = standing.join(ask, &self.ticket)?;
             self.since_ms.fill(boot_ms());
             self.found.clear();
         }
+        if let Some(held) = self.given() {
+            return Ok(Some(held));
+        }
         if !self.found.is_empty() {
             let found = std::mem::take(&mut self.found);
-            self.settle(found, ask, waker);
+            self.settle(found, waker);
             return Ok(None);
         }
         for _ in 0..TRIES {
             let manner = Manner {
                 standpoint: self.standpoint,
-                joins: false,
+                joins: None,
             };
             let (tried, is_changed) = standing.attempt(ask, manner)?;
             match tried {
-                Tried::Taken(held) => return Ok(Some(held)),
+                Tried::Taken(held) => {
+                    // Another slot may be free for the next, who found us in its way.
+                    standing
+                        .names
+                        .iter()
+                        .for_each(|names| settle(&standing.client, names));
+                    return Ok(Some(held));
+                }
                 Tried::Not(_) if is_changed => {}
                 Tried::Not(findings) => {
                     if findings
                         .iter()
                         .any(|(_, look)| look.ticket(&self.lease).is_none())
                     {
-                        self.lease = standing.join(ask)?;
+                        self.lease = standing.join(ask, &self.ticket)?;
                     }
-                    self.settle(findings, ask, waker);
+                    self.settle(findings, waker);
                     return Ok(None);
                 }
             }
@@ -220,13 +264,28 @@ impl EtcdPlace {
         Ok(None)
     }
 
-    fn settle(&mut self, findings: Vec<(Finding, Look)>, ask: &Ask, waker: &Waker) {
+    fn settle(&mut self, findings: Vec<(Finding, Look)>, waker: &Waker) {
         let ticket = findings
             .first()
             .and_then(|(_, look)| look.ticket(&self.lease));
         self.standpoint = ticket.and_then(|ticket| Some((ticket_rank(ticket)?, ticket.created)));
-        self.age(&findings, ask);
+        let before = |(_, look): &(Finding, Look)| look.place(&self.lease);
+        self.before = findings.first().and_then(before).unwrap_or(0);
+        self.age(&findings);
         self.watch(findings, waker);
+    }
+
+    /// The slot another gave us. Only while our lease surely lives: else a look tells what is true.
+    fn given(&self) -> Option<Box<dyn Held>> {
+        let standing = self.standing.as_ref()?;
+        let (text, revision) = self.watches.first()?.as_ref()?.grant()?;
+        let (slot, label) = read_grant(&text)?;
+        let end = end_of(standing.upkeep.last_ok_ms(), millis(standing.client.ttl()));
+        if boot_ms() >= end.term_ms {
+            return None;
+        }
+        let held = EtcdHeld::new(standing, 0, slot, revision, &label);
+        Some(Box::new(held))
     }
 
     fn watch(&mut self, findings: Vec<(Finding, Look)>, waker: &Waker) {
@@ -243,6 +302,13 @@ impl EtcdPlace {
                 _ => None,
             };
             let (target, from) = match far {
+                _ if self.is_heir => {
+                    let target = Target::Turn {
+                        grant: names.grant(&self.lease),
+                        slots: names.slots(),
+                    };
+                    (target, (self.before >= FAR).then_some(look.revision + 1))
+                }
                 Some(key) => (Target::Key(key), Some(look.revision + 1)),
                 // The next one watches what the first does: when its turn comes it is ready.
                 None => (Target::Below(names.all().to_owned()), None),
@@ -257,6 +323,22 @@ impl EtcdPlace {
         }
     }
 
+    /// Whether something may have happened before our watch began: told by one range, where a look
+    /// would be a transaction.
+    fn may_have_missed(&self, ask: &Ask) -> bool {
+        let (Some(standing), [want], true) = (&self.standing, &ask.wants[..], self.is_heir) else {
+            return true;
+        };
+        let mut asked = below(&standing.names[0].slots());
+        asked["keys_only"] = true.into();
+        let Ok(answer) = standing.client.ask("/v3/kv/range", &asked) else {
+            return true;
+        };
+        let held = entries(&answer);
+        let is_one_free = u32::try_from(held.len()).is_ok_and(|count| count < want.slots);
+        is_one_free || held.iter().any(|slot| slot.lease == self.lease)
+    }
+
     /// The ticket with whose end we are among the first two; none when we are that already.
     fn two_before(&self, look: &Look) -> Option<String> {
         let own = look.ticket(&self.lease)?;
@@ -269,7 +351,7 @@ impl EtcdPlace {
     }
 
     /// Who has waited long rises by a class, so that batch work is late but never starved.
-    fn age(&mut self, findings: &[(Finding, Look)], ask: &Ask) {
+    fn age(&mut self, findings: &[(Finding, Look)]) {
         let Some(standing) = &self.standing else {
             return;
         };
@@ -280,9 +362,8 @@ impl EtcdPlace {
             if let Some(rank @ 1..) = rank
                 && waited >= millis(AGEING)
             {
-                let label = Label::new(&ask.bearer, String::new(), Timestamp::now());
                 let taker = standing.taker(&self.lease);
-                if taker.rise(index, rank, &label).is_ok() {
+                if taker.rise(index, rank, &self.ticket).is_ok() {
                     self.since_ms[index] = now;
                 }
             }
@@ -303,9 +384,11 @@ impl Place for EtcdPlace {
                     self.standing = None;
                     return Ok(Waited::Taken(held));
                 }
-                Ok(None) if self.watches.iter().all(Option::is_some) => TICK,
+                Ok(None) if self.watches.iter().any(Option::is_none) => AGAIN,
+                Ok(None) if self.is_heir && self.before >= FAR => FAR_TICK,
+                Ok(None) => TICK,
                 // Members come back; what else is wrong stays wrong.
-                Ok(None) | Err(Trouble::Unreachable(_) | Trouble::LeaseGone) => AGAIN,
+                Err(Trouble::Unreachable(_) | Trouble::LeaseGone) => AGAIN,
                 Err(trouble) => return Err(trouble.into()),
             };
             let until = Instant::now() + pause;
@@ -315,8 +398,12 @@ impl Place for EtcdPlace {
                     return Ok(Waited::NotYet);
                 }
                 // Each is asked, for asking takes the news away.
-                let news = self.watches.iter().flatten().map(Watch::has_news);
-                if news.fold(false, |any, one| any | one) || now >= until {
+                let any = |of: fn(&Watch) -> bool| {
+                    let all = self.watches.iter().flatten().map(of);
+                    all.fold(false, |any, one| any | one)
+                };
+                let (has_news, has_begun) = (any(Watch::has_news), any(Watch::has_begun));
+                if has_news || now >= until || (has_begun && self.may_have_missed(ask)) {
                     break;
                 }
                 if waker.sleep(None, Some(until.min(deadline) - now)).by_signal {
@@ -331,7 +418,13 @@ impl Drop for EtcdPlace {
     fn drop(&mut self) {
         // Whoever gives up leaves the queues at once, and not only when the lease ends.
         if let Some(standing) = &self.standing {
+            standing.upkeep.stop();
             super::tenure::revoke(&standing.client, &standing.upkeep.lease());
+            // The next may want less than we did.
+            standing
+                .names
+                .iter()
+                .for_each(|names| settle(&standing.client, names));
         }
     }
 }

@@ -87,11 +87,17 @@ impl Look {
         self.tickets.iter().find(ours)
     }
 
+    /// How many stand before our ticket in its queue.
+    pub(super) fn place(&self, lease: &str) -> Option<usize> {
+        let own = self.ticket(lease)?;
+        self.tickets.iter().position(|ticket| ticket == own)
+    }
+
     /// What it means for one who asks under this lease.
     pub(super) fn judge(&self, want: &Want, bearer: &Bearer, lease: &str) -> Finding {
         let ours = self.slots.iter().find(|slot| slot.lease == lease);
         if let Some((slot, index)) = ours.and_then(|slot| Some((slot, slot_index(slot)?))) {
-            return Finding::Ours(index, slot.created);
+            return Finding::Ours(index, slot.modified);
         }
         let mine = match self.ticket(lease) {
             Some(ticket) => order(ticket),
@@ -191,10 +197,9 @@ impl Taker<'_> {
     }
 
     /// Joins every queue at its end.
-    pub(super) fn join(&self, bearer: &Bearer, label: &Label) -> Result<(), Trouble> {
-        let value = label.line();
+    pub(super) fn join(&self, bearer: &Bearer, text: &str) -> Result<(), Trouble> {
         let rank = rank_of(bearer.class);
-        let ticket = |names: &Names| put(&names.ticket(rank, self.lease), &value, self.lease);
+        let ticket = |names: &Names| put(&names.ticket(rank, self.lease), text, self.lease);
         let tickets: Vec<Value> = self.names.iter().map(ticket).collect();
         for part in tickets.chunks(MOST_OPERATIONS) {
             self.write(part)?;
@@ -203,13 +208,13 @@ impl Taker<'_> {
     }
 
     /// Moves a ticket to the end of the next higher class.
-    pub(super) fn rise(&self, index: usize, rank: u8, label: &Label) -> Result<(), Trouble> {
+    pub(super) fn rise(&self, index: usize, rank: u8, text: &str) -> Result<(), Trouble> {
         let names = &self.names[index];
         let old = names.ticket(rank, self.lease);
         let new = names.ticket(rank.saturating_sub(1), self.lease);
         let asked = json!({
             "compare": [is_present(&old)],
-            "success": [delete(&old), put(&new, &label.line(), self.lease)],
+            "success": [delete(&old), put(&new, text, self.lease)],
         });
         self.client.ask("/v3/kv/txn", &asked).map(drop)
     }

@@ -35,7 +35,6 @@ pub(super) struct Tenure {
     /// The slot is not ours now, though our command runs.
     pub(super) is_lost: bool,
     next_ms: u64,
-    is_silence_told: bool,
 }
 
 impl Tenure {
@@ -60,7 +59,6 @@ impl Tenure {
             claim,
             is_lost: false,
             next_ms,
-            is_silence_told: false,
         }
     }
 
@@ -82,29 +80,22 @@ impl Tenure {
         let sent = boot_ms();
         let asked = json!({"ID": self.lease});
         let answer = self.client.ask("/v3/lease/keepalive", &asked);
-        let failure = match answer {
+        match answer {
             _ if self.is_lost => return self.regain(),
-            Ok(answer) if answer["error"].is_object() => answer["error"]["message"].to_string(),
+            Ok(answer) if answer["error"].is_object() => {}
             Ok(answer) if number(&answer["result"]["TTL"]) > 0 => {
+                let was_over = boot_ms() >= over_ms(self.last_ok_ms, &self.client);
                 self.last_ok_ms = sent;
                 self.next_ms = sent + third_ms(&self.client);
-                let was_silent = std::mem::take(&mut self.is_silence_told);
-                return was_silent.then(|| "etcd answers again, and the slot is still ours".into());
+                return (was_over && self.claim.is_some())
+                    .then(|| "etcd answers again, and the slot is still ours".into());
             }
             Ok(_) | Err(Trouble::LeaseGone) => return self.regain(),
-            Err(trouble) => trouble.to_string(),
-        };
-        let now = boot_ms();
-        self.next_ms = now + SOON_MS;
-        let silent_ms = now.saturating_sub(self.last_ok_ms);
-        if self.is_silence_told || silent_ms < millis(self.client.ttl()) || self.claim.is_none() {
-            return None;
+            // Whoever looks after the command sees by the clock when this lasts too long.
+            Err(_) => {}
         }
-        self.is_silence_told = true;
-        Some(format!(
-            "for {} s the slot could not be kept, so another may be given it; the command goes on: {failure}",
-            silent_ms / 1000
-        ))
+        self.next_ms = boot_ms() + SOON_MS;
+        None
     }
 
     /// A new lease; the same slot under it, where we hold one and it is free.
@@ -124,7 +115,6 @@ impl Tenure {
             "success": [put(&claim.name, &claim.value, &lease)],
         });
         let result = self.client.ask("/v3/kv/txn", &retake);
-        self.is_silence_told = false;
         if result.as_ref().is_ok_and(succeeded) {
             self.lease = lease;
             self.last_ok_ms = sent;
@@ -148,6 +138,11 @@ impl Tenure {
     pub(super) fn end(&self) {
         revoke(&self.client, &self.lease);
     }
+}
+
+/// When a lease can be over that was last kept alive at this time.
+pub(super) fn over_ms(last_ok_ms: u64, client: &Client) -> u64 {
+    last_ok_ms.saturating_add(millis(client.ttl()))
 }
 
 /// A third of the time to live passes between two keep-alives.

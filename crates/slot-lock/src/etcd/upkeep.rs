@@ -2,13 +2,16 @@
 
 use std::io::{PipeWriter, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::tenure::{Claim, Tenure};
 use crate::clock::boot_ms;
 
 /// The clock that counts through suspend is looked at this often; sleeping does not count through it.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// So long the end of what is being asked is waited for.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// What the owner sees of the thread's work.
 #[derive(Debug, Default)]
@@ -22,6 +25,8 @@ struct State {
     /// Told of every keep-alive, so that it knows that we are there.
     keeper: Option<PipeWriter>,
     is_over: bool,
+    /// The thread is asking the cluster something.
+    is_asking: bool,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +76,24 @@ impl Upkeep {
     /// From now on this slot hangs on the lease.
     pub(super) fn hold(&self, claim: Claim) {
         self.0.lock().claim = Some(claim);
-        self.0.changed.notify_one();
+        self.0.changed.notify_all();
+    }
+
+    /// Ends the keeping alive, and waits until nothing of it is under way: a lease that is ended now
+    /// must not be found lost, and the slot not be taken again.
+    pub(super) fn stop(&self) {
+        let mut state = self.0.lock();
+        state.is_over = true;
+        self.0.changed.notify_all();
+        let until = Instant::now() + LONGEST;
+        while state.is_asking {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.0.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     pub(super) fn tell(&self, keeper: PipeWriter) {
@@ -82,7 +104,7 @@ impl Upkeep {
 impl Drop for Upkeep {
     fn drop(&mut self) {
         self.0.lock().is_over = true;
-        self.0.changed.notify_one();
+        self.0.changed.notify_all();
     }
 }
 
@@ -108,9 +130,12 @@ fn keep_alive(mut tenure: Tenure, shared: &Shared) {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             continue;
         }
+        state.is_asking = true;
         drop(state);
         let note = tenure.beat();
         state = shared.lock();
+        state.is_asking = false;
+        shared.changed.notify_all();
         publish(&mut state, &tenure);
         state.notes.extend(note);
         if let Some(keeper) = &mut state.keeper

@@ -4,15 +4,15 @@
 //! caught up. Where that would hold up a slot the watch begins with what happens from now on, and
 //! rings when it has begun: who looks then has missed nothing.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_model_server::JsonHost;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::wire::{below, encode};
+use super::wire::{below, decode, encode, number};
 use crate::waker::Waker;
 
 /// After a stream that could not be had, this long passes before another is tried.
@@ -23,6 +23,33 @@ const PAUSE: Duration = Duration::from_millis(300);
 pub(super) enum Target {
     Key(String),
     Below(String),
+    /// A slot that is given to us, and slots that become free without being given to anybody.
+    Turn {
+        grant: String,
+        slots: String,
+    },
+}
+
+impl Target {
+    /// What is asked for, for each range that is watched.
+    fn questions(&self, from: Option<i64>) -> Vec<Value> {
+        let key = |key: &str| json!({"key": encode(key.as_bytes())});
+        let ranges = match self {
+            Self::Key(name) => vec![(key(name), "NOPUT")],
+            Self::Below(prefix) => vec![(below(prefix), "NOPUT")],
+            Self::Turn { grant, slots } => {
+                vec![(key(grant), "NODELETE"), (below(slots), "NOPUT")]
+            }
+        };
+        let question = |(mut range, filter): (Value, &str)| {
+            if let Some(from) = from {
+                range["start_revision"] = from.to_string().into();
+            }
+            range["filters"] = json!([filter]);
+            json!({"create_request": range})
+        };
+        ranges.into_iter().map(question).collect()
+    }
 }
 
 /// A watch; it ends with this.
@@ -36,6 +63,9 @@ pub(super) struct Watch {
 #[derive(Debug, Default)]
 struct Shared {
     has_news: AtomicBool,
+    has_begun: AtomicBool,
+    /// The text of what was given to us, and the revision it was given at.
+    grant: Mutex<Option<(String, i64)>>,
     is_over: AtomicBool,
 }
 
@@ -51,15 +81,7 @@ impl Watch {
     ) -> Option<Self> {
         let (host, headers) = client.stream_host()?;
         let shared = Arc::new(Shared::default());
-        let mut range = match &target {
-            Target::Key(key) => json!({"key": encode(key.as_bytes())}),
-            Target::Below(prefix) => below(prefix),
-        };
-        if let Some(from) = from {
-            range["start_revision"] = from.to_string().into();
-        }
-        range["filters"] = json!(["NOPUT"]);
-        let asked = json!({"create_request": range});
+        let asked = target.questions(from);
         let (told, bell, theirs) = (Arc::clone(&shared), waker.bell().ok()?, host.clone());
         let client = Arc::clone(client);
         let wait = move || {
@@ -68,12 +90,22 @@ impl Watch {
                 .map(|(n, v)| (n.as_str(), v.as_str()))
                 .collect();
             let mut is_canceled = false;
+            let mut to_begin = asked.len();
             let limit = client.limit();
             let ended = theirs.stream("/v3/watch", &asked, &headers, limit, &mut |line| {
                 let said = read(line);
                 is_canceled = said == Some(News::Over);
-                if said == Some(News::Event) || (said == Some(News::Begun) && from.is_none()) {
+                if said == Some(News::Begun) {
+                    to_begin = to_begin.saturating_sub(1);
+                }
+                if let Some(grant) = grant_of(line) {
+                    *told.grant.lock().unwrap_or_else(PoisonError::into_inner) = Some(grant);
+                }
+                if said == Some(News::Event) {
                     told.has_news.store(true, Ordering::Release);
+                    bell.ring();
+                } else if said == Some(News::Begun) && to_begin == 0 && from.is_none() {
+                    told.has_begun.store(true, Ordering::Release);
                     bell.ring();
                 }
                 !is_canceled
@@ -103,6 +135,22 @@ impl Watch {
         self.shared.has_news.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether it has begun since the last call, and not from a revision on: what was before that is
+    /// to be looked at.
+    pub(super) fn has_begun(&self) -> bool {
+        self.shared.has_begun.swap(false, Ordering::AcqRel)
+    }
+
+    /// What was given to us.
+    pub(super) fn grant(&self) -> Option<(String, i64)> {
+        let mut grant = self
+            .shared
+            .grant
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        grant.take()
+    }
+
     /// Whether this watch goes on and is for this.
     pub(super) fn is_for(&self, target: &Target) -> bool {
         self.target == *target && !self.shared.is_over.load(Ordering::Acquire)
@@ -126,6 +174,16 @@ enum News {
     Over,
 }
 
+/// A slot that was given, where the line tells of one: only what is given is ever told of as written.
+fn grant_of(line: &Value) -> Option<(String, i64)> {
+    let events = line["result"]["events"].as_array()?;
+    let event = events
+        .iter()
+        .find(|event| event["kv"]["value"].is_string())?;
+    let text = String::from_utf8(decode(event["kv"]["value"].as_str()?)?).ok()?;
+    Some((text, number(&event["kv"]["mod_revision"])))
+}
+
 fn read(line: &Value) -> Option<News> {
     let result = &line["result"];
     if result["canceled"] == true || line["error"].is_object() {
@@ -139,7 +197,7 @@ fn read(line: &Value) -> Option<News> {
 
 #[cfg(test)]
 mod tests {
-    use super::{News, read};
+    use super::{News, Target, grant_of, read};
 
     #[test]
     fn recorded_lines_of_a_watch_are_told_apart() {
@@ -164,5 +222,36 @@ mod tests {
             let line = serde_json::from_str(text).unwrap();
             assert_eq!(read(&line), Some(news), "{text}");
         }
+    }
+
+    #[test]
+    fn what_was_given_is_read_with_its_revision() {
+        let line = r#"{"result":{"header":{"revision":"4"},"events":[{"kv":{"key":"Zy8x","create_revision":"4","mod_revision":"4","version":"1","value":"MCB7fQ=="}}]}}"#;
+        let line = serde_json::from_str(line).unwrap();
+        assert_eq!(grant_of(&line), Some(("0 {}".to_owned(), 4)));
+        let line = r#"{"result":{"header":{"revision":"5"},"watch_id":"1","events":[{"type":"DELETE","kv":{"key":"c2xvdC8x","mod_revision":"5"}}]}}"#;
+        assert_eq!(grant_of(&serde_json::from_str(line).unwrap()), None);
+    }
+
+    #[test]
+    fn both_ranges_of_a_turn_are_watched_from_the_same_revision() {
+        let target = Target::Turn {
+            grant: "g/1".into(),
+            slots: "slot/".into(),
+        };
+        let asked = target.questions(Some(7));
+        let filters: Vec<_> = asked
+            .iter()
+            .map(|q| &q["create_request"]["filters"][0])
+            .collect();
+        assert_eq!(filters, ["NODELETE", "NOPUT"]);
+        for question in &asked {
+            assert_eq!(question["create_request"]["start_revision"], "7");
+        }
+        let now = Target::Key("k".into()).questions(None);
+        assert_eq!(
+            now[0]["create_request"]["start_revision"],
+            serde_json::Value::Null
+        );
     }
 }

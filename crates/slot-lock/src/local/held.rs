@@ -166,11 +166,12 @@ impl Held for LocalHeld {
         Ok(())
     }
 
-    fn release(mut self: Box<Self>) {
+    fn release(mut self: Box<Self>) -> Vec<String> {
         // A caller may take the slot again right after we end.
         self.open_up();
         if let Some(keeper) = self.keeper.take() {
             keeper.dismiss();
         }
+        Vec::new()
     }
 }
