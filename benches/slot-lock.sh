@@ -84,6 +84,21 @@ contend() { # NAME SLOTS COMMAND...
     wall=$(($(now_us) - start))
     judge "$name" "$slots" "$wall"
 }
+# What a job costs the member: its requests by kind, and its processor time.
+told() {
+    curl -s "http://$ETCDCTL_ENDPOINTS/metrics" |
+        sed -nE 's/^grpc_server_started_total\{grpc_method="([A-Za-z]+)",.*\} ([0-9.e+]+)$/\1 \2/p' | awk '$2 > 0' | sort
+    awk '{ print "cpu", ($14 + $15) * 10 }' "/proc/$etcd/stat"
+}
+counted() { # NAME SLOTS COMMAND...
+    told > before
+    contend "$@"
+    told > after
+    awk -v jobs="$(wc -l < jobs.log)" 'FILENAME == "before" { was[$1] = $2; next }
+        $1 == "cpu" { cpu = ($2 - was[$1]) / jobs; next }
+        $2 > was[$1] { line = line sprintf(" %s %.2f", $1, ($2 - was[$1]) / jobs); all += ($2 - was[$1]) / jobs }
+        END { printf "    a job: %.1f requests (%s ), %.1f ms of the member\n", all, line, cpu }' before after
+}
 if [ -n "${ETCD:-}" ]; then
     JOB_S=0.005 JOB_MS=5
     with_etcd
@@ -91,14 +106,14 @@ if [ -n "${ETCD:-}" ]; then
     echo "## store of several hosts: $JOBS jobs of 5 ms, $WIDTH in flight (etcdctl lock: $ETCDCTL_JOBS, one slot)"
     contend "slot files, 2 slots" 2 "$tool" --key c --slots 2 -q --
     files=$wall
-    contend "etcd, 2 slots" 2 "$tool" --store "$store" --key c --slots 2 -q --
+    counted "etcd, 2 slots" 2 "$tool" --store "$store" --key c --slots 2 -q --
     cluster=$wall
     awk -v a="$files" -v b="$cluster" 'BEGIN { printf "etcd / slot files = %.1f (bar: 4)\n", b / a }'
-    JOBS=$ETCDCTL_JOBS contend "etcd, 1 slot" 1 "$tool" --store "$store" --key e --slots 1 -q --
+    JOBS=$ETCDCTL_JOBS counted "etcd, 1 slot" 1 "$tool" --store "$store" --key e --slots 1 -q --
     ours=$wall
-    JOBS=$ETCDCTL_JOBS contend "etcdctl lock, 1 slot" 1 etcdctl lock bench-lock --
+    JOBS=$ETCDCTL_JOBS counted "etcdctl lock, 1 slot" 1 etcdctl lock bench-lock --
     awk -v a="$ours" -v b="$wall" 'BEGIN { printf "ours / etcdctl lock = %.2f (bar: 1)\n", a / b }'
-    WIDTH=300 contend "etcd, 300 in flight" 2 "$tool" --store "$store" --key w --slots 2 -q --
+    WIDTH=300 counted "etcd, 300 in flight" 2 "$tool" --store "$store" --key w --slots 2 -q --
     awk -v a="$cluster" -v b="$wall" 'BEGIN { printf "300 in flight / %d in flight = %.2f\n", '"$WIDTH"', b / a }'
     exit
 fi

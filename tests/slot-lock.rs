@@ -22,6 +22,8 @@ mod holding;
 mod kit;
 #[path = "slot-lock/leases.rs"]
 mod leases;
+#[path = "slot-lock/members.rs"]
+mod members;
 #[path = "slot-lock/observer.rs"]
 mod observer;
 #[path = "slot-lock/places.rs"]
@@ -32,3 +34,5 @@ mod signals;
 mod stress;
 #[path = "slot-lock/waiting.rs"]
 mod waiting;
+#[path = "slot-lock/wires.rs"]
+mod wires;

@@ -3,8 +3,9 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::etcd::{Cluster, WAIT, has, is_installed, ports};
+use crate::etcd::WAIT;
 use crate::kit::{Holder, Slots};
+use crate::members::{Cluster, has, is_installed, ports, program};
 use crate::support::eventually;
 
 #[test]
@@ -103,7 +104,7 @@ fn a_cluster_that_wants_certificates_is_spoken_to_with_ours() {
         format!("https://127.0.0.1:{client}"),
         format!("http://127.0.0.1:{peer}"),
     );
-    let member = Command::new("etcd")
+    let member = Command::new(program("etcd"))
         .arg("--data-dir")
         .arg(file("data"))
         .args([

@@ -19,6 +19,8 @@ pub struct Seen {
     pub most: BTreeMap<String, usize>,
     /// Commands that met more than their limit allows.
     pub violations: Vec<String>,
+    /// Beside each violation: the names of all who were there, and how many were too many.
+    pub meetings: Vec<(Vec<String>, usize)>,
 }
 
 /// The observer, in a thread.
@@ -32,6 +34,7 @@ struct Job {
     stream: TcpStream,
     group: String,
     limit: usize,
+    name: String,
 }
 
 impl Observer {
@@ -47,8 +50,13 @@ impl Observer {
     /// A shell command that tells the observer `GROUP LIMIT` and stays connected for some time.
     /// `group` and `limit` may be shell expressions.
     pub fn job(&self, group: &str, limit: &str, seconds: &str) -> String {
+        self.named_job(group, limit, "-", seconds)
+    }
+
+    /// The same, with a name of its own.
+    pub fn named_job(&self, group: &str, limit: &str, name: &str, seconds: &str) -> String {
         format!(
-            "exec 3<>/dev/tcp/127.0.0.1/{}; echo \"{group} {limit}\" >&3; read -t {seconds} x <&3; true",
+            "exec 3<>/dev/tcp/127.0.0.1/{}; echo \"{group} {limit} {name}\" >&3; read -t {seconds} x <&3; true",
             self.port
         )
     }
@@ -75,7 +83,7 @@ fn watch(listener: &TcpListener, stopped: &Receiver<()>) -> Seen {
         let _ = poll(&mut fds, Some(&pause));
         drop(fds);
         while let Ok((stream, _)) = listener.accept() {
-            let Some((group, limit)) = introduction(&stream) else {
+            let Some((group, limit, name)) = introduction(&stream) else {
                 continue;
             };
             // Whoever was before it and is dead has closed its connection by now.
@@ -84,6 +92,7 @@ fn watch(listener: &TcpListener, stopped: &Receiver<()>) -> Seen {
                 stream,
                 group: group.clone(),
                 limit,
+                name,
             });
             seen.jobs += 1;
             let here = || jobs.iter().filter(|job| job.group == group);
@@ -96,6 +105,8 @@ fn watch(listener: &TcpListener, stopped: &Receiver<()>) -> Seen {
             if now > allowed {
                 seen.violations
                     .push(format!("{now} of {allowed} in {group}"));
+                let names = here().map(|job| job.name.clone()).collect();
+                seen.meetings.push((names, now - allowed));
             }
         }
         jobs.retain(is_open);
@@ -104,7 +115,7 @@ fn watch(listener: &TcpListener, stopped: &Receiver<()>) -> Seen {
 }
 
 /// What a command says of itself; none when it died before.
-fn introduction(stream: &TcpStream) -> Option<(String, usize)> {
+fn introduction(stream: &TcpStream) -> Option<(String, usize, String)> {
     stream.set_nonblocking(false).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(5)))
@@ -119,8 +130,10 @@ fn introduction(stream: &TcpStream) -> Option<(String, usize)> {
         }
     }
     stream.set_nonblocking(true).unwrap();
-    let (group, limit) = text.trim_end().split_once(' ')?;
-    Some((group.to_owned(), limit.parse().unwrap()))
+    let mut words = text.split_whitespace();
+    let group = words.next()?.to_owned();
+    let limit = words.next()?.parse().unwrap();
+    Some((group, limit, words.next()?.to_owned()))
 }
 
 fn is_open(job: &Job) -> bool {
