@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_protocol::{BaseUrl, nearest_key};
+use baton_protocol::{BaseUrl, Secret, nearest_key};
 use toml::Table;
 
 use super::layers::{Origins, merge, remove_untrusted};
@@ -55,7 +55,10 @@ impl Loaded {
             .providers
             .iter()
             .filter_map(|p| p.api_key(env).ok().flatten());
-        Redactor::new(keys)
+        // Of two keys in the environment one is used, and both are secrets.
+        let named = ["OPENCODE_VLLM_API_KEY", "OPENAI_API_KEY"];
+        let named = named.iter().filter_map(|name| env.get(name));
+        Redactor::new(keys.chain(named.map(Secret::new)))
     }
 }
 
