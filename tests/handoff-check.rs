@@ -5,6 +5,8 @@ mod support;
 
 #[path = "handoff-check/forms.rs"]
 mod forms;
+#[path = "handoff-check/hiding.rs"]
+mod hiding;
 #[path = "handoff-check/kit.rs"]
 mod kit;
 #[path = "handoff-check/matrix.rs"]
@@ -15,5 +17,7 @@ mod ownership;
 mod rerun;
 #[path = "handoff-check/rows.rs"]
 mod rows;
+#[path = "handoff-check/secrets.rs"]
+mod secrets;
 #[path = "handoff-check/states.rs"]
 mod states;

@@ -124,6 +124,7 @@ pub(crate) fn markdown(files: &[&str]) -> String {
 }
 
 /// A run of the tool that printed a verdict.
+#[derive(Debug)]
 pub(crate) struct Judged(pub(crate) Ended);
 
 impl Judged {

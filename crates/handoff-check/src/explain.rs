@@ -65,7 +65,7 @@ pub(crate) const CHECKS: [(&str, &str, &str); 21] = [
     (
         "hidden",
         "no ignore rule hides a stray file",
-        "where a .gitignore changed, the files it hides are compared with the scope: a warning",
+        "files hidden by rules that came with the work (a changed .gitignore, one that hides itself, .git/info/exclude and core.excludesFile where younger than the base) are compared with the scope: a warning",
     ),
     (
         "protected",

@@ -24,8 +24,8 @@ pub(crate) struct Known<'a> {
     pub(crate) unfinished: Option<Unfinished>,
     /// The paths `.gitmodules` declares.
     pub(crate) submodules: &'a [String],
-    /// Claimed files that git ignores.
-    pub(crate) ignored: &'a [String],
+    /// What git cannot tell of claimed and of deleted names.
+    pub(crate) untold: claims::Untold<'a>,
     /// Files outside the scope that ignore rules changed by the worker hide from git.
     pub(crate) hidden: &'a [String],
     /// Named artefacts that are not there.
@@ -65,7 +65,7 @@ pub(crate) fn judge(known: &Known<'_>, compared: Compared) -> (Verdict, Exit) {
         worker.push(reporting::content(handoff));
         worker.push(reporting::secrets(known.clean));
         worker.push(reporting::artifacts(handoff, known.absent));
-        let mut files = claims::files(&compared, known.ignored);
+        let mut files = claims::files(&compared, known.untold);
         // What a branch holds cannot be told while HEAD stands elsewhere, so nobody is accused.
         if known.unfinished.is_some_and(Unfinished::moves_head)
             && files.verdict == CheckVerdict::Fail

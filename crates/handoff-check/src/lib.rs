@@ -9,6 +9,7 @@ mod admission;
 mod checks;
 mod cli;
 mod explain;
+mod hiding;
 mod judge;
 mod names;
 mod only_scope;

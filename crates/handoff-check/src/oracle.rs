@@ -218,7 +218,7 @@ fn verdict(facts: &ChangeSet, claims: &BTreeSet<Vec<u8>>, owned: &Globs) -> Verd
         base: BaseSource::Task,
         unfinished: None,
         submodules: &[],
-        ignored: &[],
+        untold: claims::Untold::default(),
         hidden: &[],
         absent: &[],
         clean: true,

@@ -3,22 +3,24 @@
 use std::io::Read as _;
 use std::path::Path;
 use std::thread;
+use std::time::UNIX_EPOCH;
 
 use baton_cli::config::{ConfigFlags, Loaded, load};
 use baton_cli::{Environment, Failure, Output, Outside, Redactor, input};
 use baton_process::Cancel;
 use baton_protocol::markdown::{self, Headings};
-use baton_protocol::{ArtifactKind, Exit, Secret, Task, TaskId, read_strict};
-use baton_repo::{Change, ChangeSet, Depth, GitPath, Globs, Mode, Repo, RepoError};
+use baton_protocol::{ArtifactKind, Exit, Handoff, Secret, Task, TaskId, Timestamp, read_strict};
+use baton_repo::{Change, ChangeKind, ChangeSet, Depth, GitPath, Globs, Mode, Repo, RepoError};
 
 use crate::checks::changes::{BaseSource, UNFINISHED};
+use crate::checks::claims::Compared;
 use crate::checks::verification::RunResult;
 use crate::checks::{basis, claims, scope};
-use crate::cli::{Cli, Command, Emit, From, Protect, Scope};
+use crate::cli::{Cli, Command, Emit, From, Protect};
 use crate::judge::{Known, RedFirst, judge};
 use crate::report::{self, NoReport, Report, envelope};
 use crate::rerun::Setup;
-use crate::{explain, names, text};
+use crate::{explain, hiding, only_scope, text};
 
 const REPORT: &str = "a report (handoff/1, a version-1 envelope, or Markdown headings)";
 
@@ -29,7 +31,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<Exit, Failure> {
         return Ok(Exit::Yes);
     }
     if let Some(Command::Scope(asked)) = &cli.command {
-        return only_scope(asked, output);
+        return only_scope::run(asked, output);
     }
     let task = cli.task.as_deref().map(read_task).transpose()?;
     if let Some(form) = cli.emit {
@@ -55,7 +57,7 @@ fn report_text(cli: &Cli) -> Result<String, Failure> {
     // The tool before us in the pipe failed: that is no report, and its own words are better.
     if text.contains("error/1")
         && let Err(relayed @ baton_protocol::ReadError::Relayed(_)) =
-            baton_protocol::read::<baton_protocol::Handoff>(&text)
+            baton_protocol::read::<Handoff>(&text)
     {
         return Err(relayed.into());
     }
@@ -105,47 +107,6 @@ fn convert(cli: &Cli, task: Option<&Task>, form: Emit, output: &Output) -> Resul
         }
     }
     Ok(Exit::Yes)
-}
-
-/// `scope`: are the changes of a diff allowed?
-fn only_scope(asked: &Scope, output: &Output) -> Result<Exit, Failure> {
-    let text = read_diff(asked.diff.as_deref())?;
-    let names = names::changed(&text).map_err(Failure::input)?;
-    let owned = globs(&asked.allow, "--allow")?;
-    let guarded = protected(&asked.protect)?;
-    let touched: Vec<&GitPath> = names.iter().collect();
-    let outside = scope::outside(touched.iter().copied(), &owned);
-    let checks = [
-        scope::scope(&outside, touched.len(), &owned),
-        scope::protected(&touched, &guarded),
-    ];
-    let document = crate::only_scope::verdict(&checks, &outside);
-    output.document(&document, || text::verdict(&document))?;
-    Ok(if document.pass == Some(true) {
-        Exit::Yes
-    } else {
-        Exit::No
-    })
-}
-
-/// A diff is bytes: a name, or a line of content, need not be UTF-8. No change is an empty diff.
-fn read_diff(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
-    use std::io::IsTerminal as _;
-    if let Some(path) = file.filter(|p| *p != Path::new("-")) {
-        return std::fs::read(path)
-            .map_err(|e| Failure::input(format!("cannot read the diff {}: {e}", path.display())));
-    }
-    let mut stdin = std::io::stdin();
-    if stdin.is_terminal() {
-        return Err(Failure::usage(
-            "expects a diff on standard input, which is a terminal: git diff … | handoff-check scope …",
-        ));
-    }
-    let mut bytes = Vec::new();
-    stdin
-        .read_to_end(&mut bytes)
-        .map_err(|e| Failure::input(format!("cannot read the diff: {e}")))?;
-    Ok(bytes)
 }
 
 /// The whole judgement.
@@ -212,7 +173,12 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
         .map(|name| GitPath::from(name.as_str()))
         .collect();
     let ignored = repo.ignored(&missing).map_err(repo_failure)?;
-    let hidden = hidden(&repo, &facts, &owned)?;
+    let modes = repo.modes_untold(&missing).map_err(repo_failure)?;
+    let renamed = renamed_unseen(&repo, &facts, &compared);
+    // Only worker-run's own clock counts; a model may write any time.
+    let alone = found.as_ref().ok().filter(|r| r.alone);
+    let since = alone.and_then(|r| seconds(r.handoff.started_at?));
+    let hidden = hiding::hidden(&repo, &facts, &owned, since.or(facts.base.at))?;
     let absent = handoff.map(|h| absent(h, repo.root())).unwrap_or_default();
     let redactor = redactor(loaded.as_ref(), &env);
     let known = Known {
@@ -226,10 +192,14 @@ fn check(cli: &Cli, task: &Task, output: &Output) -> Result<Exit, Failure> {
             .into_iter()
             .find(|u| repo.git_dir().join(u.trace).exists()),
         submodules: &submodules,
-        ignored: &ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        untold: claims::Untold {
+            ignored: &texts(&ignored),
+            modes: &texts(&modes),
+            renamed: &renamed,
+        },
         hidden: &hidden,
         absent: &absent,
-        clean: redactor.text(&text) == text,
+        clean: is_clean(&redactor, &text, handoff),
         forgiven: &forgiven(task, repo.root()),
         runs: runs.end.as_deref(),
         red_first: cli.red_first.then_some(RedFirst {
@@ -281,19 +251,22 @@ fn declared_submodules(repo: &Repo, facts: &ChangeSet) -> Result<Vec<String>, Fa
     Ok(paths.iter().map(ToString::to_string).collect())
 }
 
-/// Files that ignore rules of the worker's own hide from git, outside the scope.
-fn hidden(repo: &Repo, facts: &ChangeSet, owned: &Globs) -> Result<Vec<String>, Failure> {
-    let touched = facts.touched();
-    let is_rules = |p: &&GitPath| p.as_bytes().rsplit(|b| *b == b'/').next() == Some(b".gitignore");
-    let rules: Vec<GitPath> = touched.into_iter().filter(is_rules).cloned().collect();
-    if rules.is_empty() {
-        return Ok(Vec::new());
+fn texts(names: &[GitPath]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+/// Deleted names without a claim that may be the old ones of new files, where a partial clone has
+/// not the contents that would tell.
+fn renamed_unseen(repo: &Repo, facts: &ChangeSet, compared: &Compared) -> Vec<String> {
+    let is = |kind| move |c: &&Change| c.kind == kind;
+    let mut changes = facts.net.iter().chain(&facts.committed);
+    if !repo.lacks_contents() || !changes.any(|c| c.kind == ChangeKind::Added) {
+        return Vec::new();
     }
-    let hidden = repo.hidden_by(&rules).map_err(repo_failure)?;
-    Ok(scope::outside(hidden.iter(), owned)
-        .iter()
-        .map(ToString::to_string)
-        .collect())
+    let changes = facts.net.iter().chain(&facts.committed);
+    let deleted = changes.filter(is(ChangeKind::Deleted));
+    let names = deleted.map(|c| c.path.to_string());
+    names.filter(|n| compared.unclaimed.contains(n)).collect()
 }
 
 /// `--base`, else the task's, else what worker-run recorded, else HEAD.
@@ -399,7 +372,7 @@ fn forgiven(task: &Task, root: &Path) -> Vec<Option<String>> {
 }
 
 /// Files named as produced that are not in the work tree. A URL cannot be looked up.
-fn absent(handoff: &baton_protocol::Handoff, root: &Path) -> Vec<String> {
+fn absent(handoff: &Handoff, root: &Path) -> Vec<String> {
     let files = handoff
         .artifacts
         .iter()
@@ -427,11 +400,11 @@ fn is_inside(name: &str) -> bool {
     baton_protocol::RelPath::new(name).is_ok()
 }
 
-fn globs<S: AsRef<str>>(patterns: &[S], place: &str) -> Result<Globs, Failure> {
+pub(crate) fn globs<S: AsRef<str>>(patterns: &[S], place: &str) -> Result<Globs, Failure> {
     Globs::new(patterns).map_err(|e| Failure::input(format!("{place}: {e}")))
 }
 
-fn protected(asked: &Protect) -> Result<Globs, Failure> {
+pub(crate) fn protected(asked: &Protect) -> Result<Globs, Failure> {
     let ci = scope::CI_FILES.iter().filter(|_| asked.protect_ci);
     let own = asked.protect.iter().map(String::as_str);
     let all: Vec<&str> = scope::ALWAYS_PROTECTED
@@ -464,6 +437,21 @@ fn redactor(loaded: Option<&Loaded>, env: &Environment) -> Redactor {
     let names = ["OPENCODE_VLLM_API_KEY", "OPENAI_API_KEY"];
     let known = || names.iter().filter_map(|n| env.get(n)).map(Secret::new);
     loaded.map_or_else(|| Redactor::new(known()), |l| l.redactor(env))
+}
+
+/// Seconds since 1970.
+fn seconds(time: Timestamp) -> Option<i64> {
+    let since = time.system_time().duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
+}
+
+/// Whether no key stands in the report, as it was written and as it reads.
+fn is_clean(redactor: &Redactor, text: &str, handoff: Option<&Handoff>) -> bool {
+    let holds_none = |text: &str| redactor.text(text) == text;
+    // Letters of JSON may be written as numbers.
+    let read = handoff.filter(|_| text.contains("\\u"));
+    let read = read.and_then(|handoff| serde_json::to_string(handoff).ok());
+    holds_none(text) && read.is_none_or(|read| holds_none(&read))
 }
 
 /// What a git error means for the exit code: bad input, or a question without an answer.

@@ -14,6 +14,8 @@ pub struct Base {
     pub tree: ObjectId,
     /// What HEAD was at the start.
     pub head: HeadAtBase,
+    /// When the commit of the start was made, in seconds since 1970; none where that is not known.
+    pub at: Option<i64>,
     /// The tree HEAD had at the start, where it is known.
     pub(crate) start: Option<ObjectId>,
 }
@@ -84,7 +86,7 @@ impl Repo {
         // The commit and the one before it: what was recorded has HEAD of that time there.
         let said = self
             .reading(["log", "-n2", "--first-parent", "-z", "--no-show-signature"])
-            .args(["--format=%H%n%T%n%P%n%s", "--end-of-options"])
+            .args(["--format=%H%n%T%n%P%n%s%n%ct", "--end-of-options"])
             .arg(format!("{name}^{{commit}}"))
             .said()?;
         if !said.is_ok() {
@@ -94,7 +96,12 @@ impl Repo {
                 HeadAtBase::Commit(_) => Some(tree.clone()),
                 HeadAtBase::Unborn | HeadAtBase::Unknown => None,
             };
-            return Ok(Base { tree, head, start });
+            return Ok(Base {
+                tree,
+                head,
+                start,
+                at: None,
+            });
         }
         let text = String::from_utf8_lossy(&said.stdout);
         let mut commits = text.split('\0');
@@ -103,17 +110,20 @@ impl Repo {
         let (Some(commit), Some(tree), parent) = (id(), id(), id()) else {
             return Err(RepoError::UnknownRevision(name.to_owned()));
         };
+        let time = |line: Option<&str>| line?.trim().parse().ok();
         if lines.next() != Some(SUBJECT) {
             return Ok(Base {
+                at: time(lines.next()),
                 start: Some(tree.clone()),
                 tree,
                 head: HeadAtBase::Commit(commit),
             });
         }
-        let before = commits.next().and_then(|c| c.lines().nth(1));
+        let before: Vec<&str> = commits.next().unwrap_or_default().lines().collect();
         Ok(Base {
             tree,
-            start: before.and_then(ObjectId::new),
+            at: time(before.get(4).copied()),
+            start: before.get(1).copied().and_then(ObjectId::new),
             head: parent.map_or(HeadAtBase::Unborn, HeadAtBase::Commit),
         })
     }
@@ -125,6 +135,7 @@ impl Repo {
         }
         let tree = self.empty_tree()?;
         Ok(Base {
+            at: None,
             start: Some(tree.clone()),
             tree,
             head: HeadAtBase::Unborn,

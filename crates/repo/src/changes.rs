@@ -27,6 +27,8 @@ pub struct ChangeSet {
     /// HEAD against index and work tree, as git's status has it. Files that were dirty before
     /// the base was recorded are among them.
     pub status: Vec<Entry>,
+    /// What git ignores: files, and whole folders with a slash behind them.
+    pub ignored: Vec<GitPath>,
 }
 
 impl ChangeSet {

@@ -84,6 +84,7 @@ impl Repo {
             committed,
             index_only,
             status: look.status,
+            ignored: look.ignored,
         })
     }
 
@@ -191,12 +192,22 @@ impl Repo {
         new: &ObjectId,
         renames: &[&str],
     ) -> Result<Vec<Change>, RepoError> {
-        let said = self
-            .reading(["diff-tree", "-r", "--raw", "-z", "--no-abbrev"])
-            .args(["--no-commit-id", "--ignore-submodules=none"])
-            .args(renames)
-            .args([old.as_str(), new.as_str()])
-            .ok()?;
+        let ask = |renames: &[&str]| {
+            self.reading(["diff-tree", "-r", "--raw", "-z", "--no-abbrev"])
+                .args(["--no-commit-id", "--ignore-submodules=none"])
+                .args(renames)
+                .args([old.as_str(), new.as_str()])
+                .said()
+        };
+        let mut said = ask(renames)?;
+        if said.lacks_contents() {
+            // Files of the very same content can still be paired.
+            self.missed_contents();
+            said = ask(&["-M100%"])?;
+        }
+        if !said.is_ok() {
+            return Err(said.into_error());
+        }
         raw::parse(&said.stdout)
     }
 

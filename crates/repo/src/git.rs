@@ -323,7 +323,32 @@ impl Said {
         Some(quoted.unwrap_or(line).to_owned())
     }
 
+    /// Whether contents that a partial clone left behind are needed.
+    pub(crate) fn lacks_contents(&self) -> bool {
+        !self.is_ok() && self.stderr.contains("lazy fetching disabled")
+    }
+
+    /// What to do about it, where git's own words do not say so.
+    fn cure(&self) -> Option<String> {
+        if self.lacks_contents() {
+            return Some("this is a partial clone, and contents are missing that are needed here; get them with `git fetch --refetch --no-filter`".to_owned());
+        }
+        let mut lines = self.stderr.lines();
+        let program = lines.find_map(|line| {
+            let before = line.strip_suffix("not found")?.trim_end();
+            let before = before.strip_suffix("command").unwrap_or(before);
+            before.trim_end().strip_suffix(':')?.rsplit(": ").next()
+        })?;
+        let is_filter = self.stderr.contains("filter");
+        is_filter.then(|| {
+            format!(
+                "a filter that .gitattributes names needs `{program}`, which is not installed here; install it, or remove its settings (`git config --show-origin --get-regexp ^filter` shows where they are)"
+            )
+        })
+    }
+
     pub(crate) fn into_error(self) -> RepoError {
+        let cure = self.cure().map(|cure| format!(". {cure}"));
         RepoError::Git {
             command: self.command,
             status: self
@@ -332,8 +357,42 @@ impl Said {
             stderr: if self.stderr.is_empty() {
                 "it said nothing".to_owned()
             } else {
-                self.stderr.lines().take(4).collect::<Vec<_>>().join("; ")
+                let lines: Vec<&str> = self.stderr.lines().take(4).collect();
+                lines.join("; ") + &cure.unwrap_or_default()
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Said;
+
+    fn error(stderr: &str) -> String {
+        let said = Said {
+            code: Some(128),
+            stdout: Vec::new(),
+            stderr: stderr.to_owned(),
+            command: "status".to_owned(),
+        };
+        said.into_error().to_string()
+    }
+
+    #[test]
+    fn where_git_does_not_say_what_to_do_we_do() {
+        for said in [
+            "git-lfs filter-process: 1: git-lfs: not found\nfatal: the remote end hung up unexpectedly",
+            "bash: line 1: git-lfs: command not found\nerror: external filter 'git-lfs clean -- %f' failed 127",
+        ] {
+            let error = error(said);
+            assert!(
+                error.contains("needs `git-lfs`, which is not installed"),
+                "{error}"
+            );
+        }
+        let partial = error("warning: lazy fetching disabled; some objects may not be available");
+        assert!(partial.contains("git fetch --refetch"), "{partial}");
+        let other = error("fatal: ambiguous argument 'x': not found");
+        assert!(!other.contains("filter"), "{other}");
     }
 }

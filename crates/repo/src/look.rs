@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::error::RepoError;
+use crate::git::Said;
 use crate::id::ObjectId;
+use crate::path::GitPath;
 use crate::repo::Repo;
 use crate::status::{self, Entry};
 
@@ -15,6 +17,8 @@ pub struct Look {
     pub(crate) status: Vec<Entry>,
     /// The commit that is checked out; none before the first one.
     pub(crate) head: Option<ObjectId>,
+    /// The names that git ignores: files, and whole folders with a slash behind them.
+    pub(crate) ignored: Vec<GitPath>,
     pub(crate) index: PathBuf,
     /// Removed with the index when this goes.
     _dir: TempDir,
@@ -42,10 +46,11 @@ impl Repo {
         let dir = tempfile::tempdir().map_err(RepoError::io("cannot make a temporary folder"))?;
         let index = dir.path().join("index");
         self.copy_index(&self.git_dir().join("index"), &index)?;
-        let (status, head) = self.status_of(&index)?;
+        let said = self.status_said(&index, &["--ignored=matching"])?;
         Ok(Look {
-            status,
-            head,
+            status: status::parse(&said.stdout)?,
+            head: status::head(&said.stdout),
+            ignored: status::ignored(&said.stdout),
             index,
             _dir: dir,
         })
@@ -57,11 +62,15 @@ impl Repo {
         &self,
         index: &Path,
     ) -> Result<(Vec<Entry>, Option<ObjectId>), RepoError> {
-        let said = self
-            .git(["status", "--branch", "--no-ahead-behind", "--no-renames"])
-            .args(STATUS_FORMAT)
-            .env("GIT_INDEX_FILE", index)
-            .ok()?;
+        let said = self.status_said(index, &[])?;
         Ok((status::parse(&said.stdout)?, status::head(&said.stdout)))
+    }
+
+    fn status_said(&self, index: &Path, more: &[&str]) -> Result<Said, RepoError> {
+        self.git(["status", "--branch", "--no-ahead-behind", "--no-renames"])
+            .args(STATUS_FORMAT)
+            .args(more)
+            .env("GIT_INDEX_FILE", index)
+            .ok()
     }
 }

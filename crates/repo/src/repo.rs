@@ -1,7 +1,9 @@
 //! A repository and where its parts lie.
 
 use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use baton_process::Cancel;
@@ -28,6 +30,8 @@ pub struct Repo {
     scratch: Mutex<Option<Scratch>>,
     /// The newest differences between trees: a tree never changes, so they hold for good.
     diffs: Mutex<Vec<(ObjectId, ObjectId, Vec<Change>)>>,
+    /// Whether contents were needed that a partial clone has left behind.
+    lacks_contents: AtomicBool,
 }
 
 /// How many differences are remembered.
@@ -100,6 +104,7 @@ impl Repo {
             guards: OnceLock::new(),
             scratch: Mutex::new(None),
             diffs: Mutex::new(Vec::new()),
+            lacks_contents: AtomicBool::new(false),
         })
     }
 
@@ -223,32 +228,65 @@ impl Repo {
         }
     }
 
-    /// The files (or whole folders) that exist and are ignored by a rule in one of these files.
-    pub fn hidden_by(&self, rules: &[GitPath]) -> Result<Vec<GitPath>, RepoError> {
-        let ignored = self
-            .git([
-                "ls-files",
-                "--others",
-                "--ignored",
-                "--exclude-standard",
-                "--directory",
-                "-z",
-            ])
-            .ok()?;
-        if ignored.stdout.is_empty() {
+    /// Those of the names whose mode on disk is not that of the index while git does not look at
+    /// modes here (`core.filemode`).
+    pub fn modes_untold(&self, names: &[GitPath]) -> Result<Vec<GitPath>, RepoError> {
+        let asked = ["config", "--type=bool", "--get", "core.filemode"];
+        if names.is_empty() || self.git(asked).said()?.line() != "false" {
             return Ok(Vec::new());
+        }
+        let files = names.iter().map(GitPath::as_path);
+        let said = self
+            .git(["ls-files", "--stage", "-z", "--"])
+            .args(files)
+            .ok()?;
+        // `mode id stage\tpath\0`
+        let records = said.stdout.split(|b| *b == 0);
+        let differing = records.filter_map(|record| {
+            let cut = record.iter().position(|b| *b == b'\t')?;
+            let path = GitPath::new(&record[cut + 1..]);
+            let data = std::fs::symlink_metadata(self.root.join(path.as_path())).ok()?;
+            let runs = data.is_file() && data.permissions().mode() & 0o100 != 0;
+            let ran = record.starts_with(b"100755");
+            (data.is_file() && runs != ran).then_some(path)
+        });
+        Ok(differing.collect())
+    }
+
+    /// The file whose rule makes git ignore each of these names, and the name without a slash
+    /// behind it. The file is as git names it: relative to the root, or absolute.
+    pub fn ignored_by(&self, names: &[GitPath]) -> Result<Vec<(GitPath, GitPath)>, RepoError> {
+        let mut input = Vec::new();
+        for name in names {
+            input.extend_from_slice(name.as_bytes());
+            input.push(0);
         }
         let said = self
             .git(["check-ignore", "--verbose", "-z", "--stdin"])
-            .stdin(ignored.stdout)
+            .stdin(input)
             .said()?;
         // `source\0line\0pattern\0path\0`
         let fields: Vec<&[u8]> = said.stdout.split(|b| *b == 0).collect();
-        let records = fields.chunks_exact(4);
-        let ours = records.filter(|r| rules.iter().any(|rule| rule.as_bytes() == r[0]));
-        Ok(ours
-            .map(|r| GitPath::new(r[3].strip_suffix(b"/").unwrap_or(r[3])))
-            .collect())
+        let pairs = fields.chunks_exact(4).map(|r| {
+            let name = r[3].strip_suffix(b"/").unwrap_or(r[3]);
+            (GitPath::new(r[0]), GitPath::new(name))
+        });
+        Ok(pairs.collect())
+    }
+
+    /// The files with ignore rules that do not travel with the work: `info/exclude`, and what the
+    /// repository's own config names.
+    pub fn untravelled_rules(&self) -> Vec<PathBuf> {
+        let mut files = vec![self.common_dir.join("info/exclude")];
+        for scope in ["--local", "--worktree"] {
+            let asked = ["config", scope, "--includes", "--type=path", "-z"];
+            let said = self.git(asked).args(["--get", "core.excludesFile"]).said();
+            let named = said.ok().filter(Said::is_ok).map(|s| s.stdout);
+            let name = named.and_then(|n| n.strip_suffix(b"\0").map(<[u8]>::to_vec));
+            let path = name.map(|n| PathBuf::from(std::ffi::OsString::from_vec(n)));
+            files.extend(path.map(|p| self.root.join(p)));
+        }
+        files
     }
 
     /// The paths that `.gitmodules` of a tree or commit declares.
@@ -315,6 +353,16 @@ impl Repo {
 
     pub(crate) fn scratch(&self) -> MutexGuard<'_, Option<Scratch>> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a rename may have gone unseen, because this is a partial clone and has not the
+    /// contents of both names.
+    pub fn lacks_contents(&self) -> bool {
+        self.lacks_contents.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn missed_contents(&self) {
+        self.lacks_contents.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn known_diff(&self, old: &ObjectId, new: &ObjectId) -> Option<Vec<Change>> {

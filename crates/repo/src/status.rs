@@ -83,6 +83,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, RepoError> {
     Ok(entries)
 }
 
+/// The names that git ignores: files, and whole folders with a slash behind them.
+pub(crate) fn ignored(bytes: &[u8]) -> Vec<GitPath> {
+    let records = bytes.split(|b| *b == 0);
+    let names = records.filter_map(|record| record.strip_prefix(b"! "));
+    names.map(GitPath::new).collect()
+}
+
 /// The commit that is checked out, of a status with `--branch`; none before the first one.
 pub(crate) fn head(bytes: &[u8]) -> Option<ObjectId> {
     let headers = bytes.split(|b| *b == 0);
@@ -164,7 +171,8 @@ fn submodule(field: &[u8]) -> Option<SubmoduleState> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::parse;
+    use super::{ignored, parse};
+    use crate::path::GitPath;
 
     const IDS: &str =
         "1111111111111111111111111111111111111111 2222222222222222222222222222222222222222";
@@ -175,6 +183,7 @@ mod tests {
             "# branch.oid x\0! ignored\0x new kind\x001 M. N... 100644 100644 100644 {IDS} a b\0? c d/\0"
         );
         let entries = parse(text.as_bytes()).unwrap();
+        assert_eq!(ignored(text.as_bytes()), [GitPath::from("ignored")]);
         assert_eq!(entries.len(), 2);
         assert_eq!(entries[0].path.as_bytes(), b"a b");
         assert!(entries[0].staged && !entries[0].unstaged);

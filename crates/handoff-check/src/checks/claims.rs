@@ -177,38 +177,54 @@ pub(crate) fn unquoted(claim: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// `files`: the report lists exactly what changed. Files git ignores cannot be told.
-pub(crate) fn files(compared: &Compared, ignored: &[String]) -> Check {
-    let (hidden, missing): (Vec<&String>, Vec<&String>) =
-        compared.missing.iter().partition(|m| ignored.contains(m));
+/// What git cannot tell of some names, so that nobody is accused by them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Untold<'a> {
+    /// Claimed files that git ignores.
+    pub(crate) ignored: &'a [String],
+    /// Claimed files of which only the mode differs, while git does not look at modes.
+    pub(crate) modes: &'a [String],
+    /// Deleted names that may be the old ones of claimed files: their contents are not here.
+    pub(crate) renamed: &'a [String],
+}
+
+/// `files`: the report lists exactly what changed.
+pub(crate) fn files(compared: &Compared, untold: Untold<'_>) -> Check {
+    let part = |names: &[String], part: &[String]| -> (Vec<String>, Vec<String>) {
+        names.iter().cloned().partition(|name| part.contains(name))
+    };
+    let (ignored, missing) = part(&compared.missing, untold.ignored);
+    let (modes, missing) = part(&missing, untold.modes);
+    let (renamed, unclaimed) = part(&compared.unclaimed, untold.renamed);
+    let say = |words: &str, names: &[String]| format!("{words}: {}", list(names));
     let mut faults = Vec::new();
     if !missing.is_empty() {
-        faults.push(format!("claimed_not_changed: {}", list(missing)));
+        faults.push(say("claimed_not_changed", &missing));
     }
-    if !compared.unclaimed.is_empty() {
-        faults.push(format!(
-            "changed_not_claimed: {}",
-            list(&compared.unclaimed)
-        ));
+    if !unclaimed.is_empty() {
+        faults.push(say("changed_not_claimed", &unclaimed));
     }
     if !faults.is_empty() {
-        fail("files", faults.join("; "))
-    } else if !hidden.is_empty() {
-        unknown(
-            "files",
-            format!(
-                "claimed, but git ignores it, so nobody can tell: {}",
-                list(hidden)
-            ),
-        )
+        return fail("files", faults.join("; "));
+    }
+    let mut doubts = Vec::new();
+    if !ignored.is_empty() {
+        let words = "claimed, but git ignores it, so nobody can tell";
+        doubts.push(say(words, &ignored));
+    }
+    if !modes.is_empty() {
+        let words = "only its mode differs, and git does not look at modes here (core.filemode is false; git update-index --chmod=+x records one)";
+        doubts.push(say(words, &modes));
+    }
+    if !renamed.is_empty() {
+        let words = "deleted and not claimed; whether a claimed file is the same under another name cannot be told, for this partial clone has not the contents (git fetch --refetch --no-filter)";
+        doubts.push(say(words, &renamed));
+    }
+    if doubts.is_empty() {
+        let matched = count(compared.matched.len(), "file");
+        pass("files", format!("{matched} claimed and changed"))
     } else {
-        pass(
-            "files",
-            format!(
-                "{} claimed and changed",
-                count(compared.matched.len(), "file")
-            ),
-        )
+        unknown("files", doubts.join("; "))
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn hidden(names: &[String]) -> Check {
         warning(
             "hidden",
             format!(
-                "outside the scope, and hidden by ignore rules the worker changed: {}",
+                "outside the scope, and hidden from git by rules that came with the work: {}",
                 list(names)
             ),
         )
