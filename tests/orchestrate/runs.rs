@@ -679,3 +679,37 @@ fn a_task_whose_file_git_ignores_is_refused_as_its_work_would_be_lost() {
     ended.stderr_has("`build/out.txt`, which .gitignore keeps out");
     assert_eq!(stage.files("main"), [".gitignore", "a.txt"]);
 }
+
+#[test]
+fn what_was_taken_off_the_branch_during_the_run_is_not_brought_back() {
+    let stage = Stage::new();
+    stage.git(&["commit", "-q", "--allow-empty", "-m", "unwanted"]);
+    stage.planner(&json!({"direct": false, "tasks": [task("a", &["a.txt"])]}));
+    let repo = stage.repo.path().display().to_string();
+    stage.work("a", &format!("git -C {repo} reset -q --hard HEAD~1"));
+    stage
+        .orchestrate(&["run", "write a", "--review", "off"])
+        .code(0);
+    let log = stage.git(&["log", "--format=%s", "main"]);
+    assert!(log.contains("Do a") && !log.contains("unwanted"), "{log}");
+    assert_eq!(stage.files("main"), ["README.md", "a.txt"]);
+}
+
+#[test]
+fn a_report_that_was_spoilt_is_told_from_the_journal() {
+    let stage = Stage::new();
+    stage.planner(&json!({"direct": false, "tasks": [task("a", &["a.txt"])]}));
+    stage
+        .orchestrate(&["run", "write a", "--review", "off"])
+        .code(0);
+    let file = stage.run_folder().join("report.json");
+    for spoilt in ["{", ""] {
+        std::fs::write(&file, spoilt).unwrap();
+        let report = stage
+            .orchestrate(&["show"])
+            .code(0)
+            .stderr_has("made anew from the run's journal")
+            .json();
+        assert_eq!(report["status"], "completed", "{report:#}");
+    }
+}

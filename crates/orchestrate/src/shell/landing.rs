@@ -28,7 +28,11 @@ pub(crate) fn land(context: &Context, line: &Line, state: &State) -> Result<(), 
         return refuse(line, format!("the branch `{}` is gone", target.branch));
     };
     let moved = now.as_str() != target.commit && now.as_str() != state.head;
-    if moved && !contains(context, &state.head, now.as_str())? {
+    // Put back behind where we started: what was taken off is not brought back by our move.
+    if moved
+        && (!contains(context, &state.head, now.as_str())?
+            || contains(context, &target.commit, now.as_str())?)
+    {
         return rebase(context, line, state, now.as_str());
     }
     let landed = {

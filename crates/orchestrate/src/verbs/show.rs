@@ -22,15 +22,24 @@ pub(crate) fn show(cli: &Show, output: &Output) -> Result<Exit, Failure> {
     let name = place::find_run(&layout, cli.run.as_deref())?;
     let folder = layout.run(&name);
     let state = State::replay(&peek(&folder.journal())?);
+    let anew = |status| finishing::make(&name, &folder, &state, status, Timestamp::now());
     let report = match (state.status, std::fs::read_to_string(folder.report_json())) {
-        (Some(_), Ok(text)) => baton_protocol::read::<Run>(&text)
-            .map_err(|e| Failure::from(e).at(folder.report_json().display()))?,
-        (status, _) => {
-            if status.is_none() {
-                output.note(&format!("run {name} has not ended; this is how it stands"));
+        (Some(status), Ok(text)) => match baton_protocol::read::<Run>(&text) {
+            Ok(report) => report,
+            // The journal is the truth, and holds all that the report says.
+            Err(error) => {
+                let file = folder.report_json();
+                output.note(&format!(
+                    "{}: {error}; this is made anew from the run's journal",
+                    file.display()
+                ));
+                anew(status)
             }
-            let status = status.unwrap_or(RunStatus::Incomplete);
-            finishing::make(&name, &folder, &state, status, Timestamp::now())
+        },
+        (Some(status), Err(_)) => anew(status),
+        (None, _) => {
+            output.note(&format!("run {name} has not ended; this is how it stands"));
+            anew(RunStatus::Incomplete)
         }
     };
     if cli.html {
