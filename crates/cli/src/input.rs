@@ -47,6 +47,10 @@ fn read_text(source: impl Read, what: &str, place: &str) -> Result<String, Failu
             "{place}: UTF-16 text; convert it first (iconv -f UTF-16 -t UTF-8); expected {what}"
         )));
     }
+    // Some editors, and PowerShell, put a mark before everything, which no document begins with.
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         Failure::input(format!("{place}: not UTF-8 at byte {at}; expected {what}"))
@@ -61,6 +65,7 @@ mod tests {
     fn empty_broken_and_good_input() {
         let read = |bytes: &[u8]| read_text(bytes, "a task/1 document", "t.json");
         assert_eq!(read(b" {} ").unwrap(), " {} ");
+        assert_eq!(read(b"\xef\xbb\xbf{}").unwrap(), "{}");
         assert_eq!(
             read(b"\n").unwrap_err().message,
             "t.json is empty; expected a task/1 document"

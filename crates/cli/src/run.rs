@@ -194,7 +194,26 @@ fn usage_failure(tool: &Tool, error: &clap::Error) -> Failure {
     if let Some(suggestion) = suggestion {
         message = format!("{message}; did you mean `{suggestion}`?");
     }
-    Failure::usage(format!("{message} (see {} --help)", tool.name))
+    let stray = error.kind() == ClapKind::UnknownArgument
+        && matches!(error.get(ContextKind::InvalidArg),
+            Some(ContextValue::String(word)) if !word.starts_with('-'));
+    if stray {
+        message.push_str("; put quotes around words that belong together");
+    }
+    let verb = verb(&rendered).unwrap_or_else(|| tool.name.to_owned());
+    Failure::usage(format!("{message} (see {verb} --help)"))
+}
+
+/// The command whose usage clap shows: the tool, and its verb where one was given.
+fn verb(rendered: &str) -> Option<String> {
+    let usage = rendered
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Usage: "))?;
+    let words: Vec<&str> = usage
+        .split(' ')
+        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+        .collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 #[cfg(test)]
@@ -234,6 +253,43 @@ mod tests {
             usage_failure(&TOOL, &error).message,
             "unexpected argument '--candidate' found; did you mean `--candidates`? (see tool --help)"
         );
+    }
+
+    #[test]
+    fn help_is_looked_for_where_the_verb_has_it() {
+        #[derive(Parser)]
+        enum Verbs {
+            Run { _goal: Option<String> },
+            Clean,
+        }
+        #[derive(Parser)]
+        struct Cli {
+            #[command(subcommand)]
+            _verb: Verbs,
+            #[command(flatten)]
+            common: Common,
+        }
+        impl HasCommon for Cli {
+            fn common(&self) -> &Common {
+                &self.common
+            }
+        }
+        let said = |words: &[&str]| {
+            let mut command = command_with_version::<Cli>(&TOOL);
+            let error = command.try_get_matches_from_mut(words).unwrap_err();
+            usage_failure(&TOOL, &error).message
+        };
+        let message = said(&["tool", "run", "make", "it"]);
+        assert!(
+            message.contains("quotes around") && message.ends_with("(see tool run --help)"),
+            "{message}"
+        );
+        let message = said(&["tool", "clean", "--now"]);
+        assert!(
+            !message.contains("quotes") && message.ends_with("(see tool clean --help)"),
+            "{message}"
+        );
+        assert!(said(&["tool", "nosuch"]).ends_with("(see tool --help)"));
     }
 
     #[test]

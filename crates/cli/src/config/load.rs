@@ -170,6 +170,12 @@ fn read_table(file: &Path, must_exist: bool) -> Result<Option<(String, Table)>, 
     let content = match std::fs::read_to_string(file) {
         Ok(content) => content,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound && !must_exist => return Ok(None),
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+            return Err(Failure::config(format!(
+                "cannot read {}: it is not UTF-8; convert it (from UTF-16, say: iconv -f UTF-16 -t UTF-8)",
+                file.display()
+            )));
+        }
         Err(e) => {
             return Err(Failure::config(format!(
                 "cannot read {}: {e}",

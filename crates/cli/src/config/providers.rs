@@ -88,7 +88,7 @@ pub(crate) fn check(providers: &[ProviderConfig]) -> Result<(), Failure> {
     for (index, provider) in providers.iter().enumerate() {
         if provider.id.is_empty() || provider.id.contains('/') {
             return Err(Failure::config(format!(
-                "provider id `{}`: use a name without `/`",
+                "provider id `{}`: use a name that is not empty and has no `/`",
                 provider.id
             )));
         }
