@@ -71,6 +71,7 @@ cd "$folder/sample"
 git init -q -b main
 git config user.name Demo
 git config user.email demo@example.invalid
+git config commit.gpgsign false
 git add -A
 git commit -q -m "Three helpers, three bugs"
 

@@ -126,6 +126,7 @@ cd "$repo"
 git init -q -b main
 git config user.name Quickstart
 git config user.email quickstart@example.invalid
+git config commit.gpgsign false
 git add -A
 git commit -q -m "Three helpers, three bugs"
 start_commit=$(git rev-parse HEAD)

@@ -70,7 +70,15 @@ impl Quickstart {
 #[test]
 fn the_quickstart_ends_completed_with_two_integrated_tasks() {
     let quickstart = Quickstart::new("whole");
-    let ended = quickstart.script().run().code(0);
+    // As on the machine of someone who signs all commits, with a key that asks for a person.
+    let demanding = quickstart.home.path().join("gitconfig");
+    let settings = "[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n";
+    fs::write(&demanding, settings).unwrap();
+    let ended = quickstart
+        .script()
+        .env("GIT_CONFIG_GLOBAL", &demanding)
+        .run()
+        .code(0);
     let first = ended.stdout.lines().next().unwrap_or_default();
     assert!(
         first.starts_with("Server: simulated, with a scripted model"),
