@@ -43,6 +43,11 @@ impl std::str::FromStr for Address {
         for member in members.split(',') {
             match member_root(scheme, member.trim()) {
                 Some(root) => roots.push(root),
+                None if !member.is_ascii() => {
+                    return wrong(&format!(
+                        "`{member}` is not in ASCII; write the name as DNS has it (xn--…)"
+                    ));
+                }
                 None => return wrong(&format!("`{member}` is no HOST:PORT")),
             }
         }
@@ -125,6 +130,7 @@ mod tests {
             ("etcd://h:0/x", "HOST:PORT"),
             ("etcd://h:70000", "HOST:PORT"),
             ("etcd://h,,i", "HOST:PORT"),
+            ("etcd://bücher:1/x", "xn--"),
             ("etcd://me:secret@h", "ETCDCTL_USER"),
             ("etcd://h/x?ttl=1s", "3s to 1h"),
             ("etcd://h/x?ttl=2500ms", "3s to 1h"),

@@ -261,6 +261,9 @@ fn judge(root: &str, status: u16, answer: Value) -> Verdict {
     let said = said.unwrap_or("no reason given").to_owned();
     let told = format!("{root}: {said}");
     match number(&answer["code"]) {
+        _ if said.contains("database space exceeded") => Verdict::Final(Trouble::Refused(format!(
+            "{told}; make room (etcdctl compact, etcdctl defrag), then: etcdctl alarm disarm"
+        ))),
         5 if said.contains("lease") => Verdict::Final(Trouble::LeaseGone),
         16 => Verdict::Login(told),
         _ if said.contains("user name is empty")
@@ -307,6 +310,11 @@ mod tests {
         assert!(matches!(verdict, Verdict::Final(Trouble::Denied(_))));
         let away = json!({"message": "etcdserver: request timed out", "code": 14});
         assert!(matches!(judge("r", 503, away), Verdict::NextMember(_)));
+        let full = json!({"message": "etcdserver: mvcc: database space exceeded", "code": 8});
+        let Verdict::Final(Trouble::Refused(told)) = judge("r", 429, full) else {
+            panic!("a full database stays full")
+        };
+        assert!(told.contains("alarm disarm"), "{told}");
         let wrong = json!({"message": "etcdserver: too many operations in txn request", "code": 3});
         let verdict = judge("r", 400, wrong);
         assert!(matches!(verdict, Verdict::Final(Trouble::Refused(_))));

@@ -24,7 +24,8 @@ use crate::label::{Bearer, Label};
 use crate::store::Want;
 use crate::token;
 
-/// So many may be named in one transaction: the first may have left by the time it is done.
+/// At most so many are named in one transaction: one more than there are slots, for whoever gives one
+/// back at the same time has the same list.
 const HEIRS: usize = 3;
 /// One more of each class is read, to see whether the next could have a slot as well.
 const READ: usize = HEIRS + 1;
@@ -61,10 +62,12 @@ pub(super) fn ticket_text(bearer: &Bearer, want: Option<&Want>) -> String {
     format!("{text}\n")
 }
 
-/// What a grant says: the slot, and the label it is held under.
-pub(super) fn read_grant(text: &str) -> Option<(u32, Label)> {
-    let (slot, label) = text.split_once(' ')?;
-    Some((slot.parse().ok()?, Label::parse(label)?))
+/// What a grant says, to one with this ticket: the slot, and the label it is held under.
+pub(super) fn read_grant(text: &str, ticket: &str) -> Option<(u32, Label)> {
+    let (slot, since) = text.split_once(' ')?;
+    let mut label = Label::parse(ticket)?;
+    label.since = Timestamp::new(humantime::parse_rfc3339(since).ok()?);
+    Some((slot.parse().ok()?, label))
 }
 
 /// One who waits and can be given a slot.
@@ -104,7 +107,7 @@ impl Heir {
         let mut label = self.label.clone();
         label.since = now;
         let (label, lease) = (label.line(), &self.ticket.lease);
-        let grant = format!("{slot} {label}");
+        let grant = format!("{slot} {now}");
         let success = vec![
             put(&names.slot(slot), &label, lease),
             put(&names.grant(lease), &grant, lease),
@@ -125,8 +128,9 @@ fn held(look: &Look) -> Vec<u32> {
     look.slots.iter().filter_map(slot_index).collect()
 }
 
-/// The slots and the first of every queue, with their values.
-fn look(client: &Client, names: &Names, serializable: bool) -> Result<Look, Trouble> {
+/// The slots and the first of every queue, with their values. A `serializable` one costs less and may
+/// be out of date.
+pub(super) fn look(client: &Client, names: &Names, serializable: bool) -> Result<Look, Trouble> {
     let range = |prefix: &str| {
         let mut range = below(prefix);
         range["serializable"] = serializable.into();
@@ -165,10 +169,21 @@ pub(super) enum Handed {
 
 /// Gives a slot that hangs on this lease to the first who waits. Where nobody does, or the first
 /// must look for itself, nothing is done.
-pub(super) fn hand_on(client: &Client, names: &Names, slot: u32, lease: &str) -> Handed {
+/// `seen` is a look of lately.
+pub(super) fn hand_on(
+    client: &Client,
+    names: &Names,
+    slot: u32,
+    lease: &str,
+    mut seen: Option<Look>,
+) -> Handed {
     for attempt in 0..TRIES {
         // What is out of date is found out by the transaction.
-        let Ok(look) = look(client, names, attempt == 0) else {
+        let found = match seen.take().filter(|look| !look.tickets.is_empty()) {
+            Some(look) => Ok(look),
+            None => look(client, names, attempt == 0),
+        };
+        let Ok(look) = found else {
             return Handed::On;
         };
         let key = names.slot(slot);
@@ -184,7 +199,8 @@ pub(super) fn hand_on(client: &Client, names: &Names, slot: u32, lease: &str) ->
             let others: Vec<u32> = held(&look).into_iter().filter(|i| *i != slot).collect();
             slot < heir.wish.slots && heir.slot_beside(&others).is_some()
         };
-        let able: Vec<&Heir> = heirs.iter().take(HEIRS).take_while(fits).collect();
+        let most = (look.slots.len() + 1).min(HEIRS);
+        let able: Vec<&Heir> = heirs.iter().take(most).take_while(fits).collect();
         if able.is_empty() {
             return Handed::ToNobody;
         }
@@ -359,8 +375,9 @@ mod tests {
         let mut label = heirs[0].label.clone();
         label.since = at;
         assert_eq!(label.token.len(), 32);
-        let grant = format!("0 {}", label.line());
-        assert_eq!(read_grant(&grant), Some((0, label)));
+        let grant = format!("0 {at}");
+        let ticket = &heirs[0].ticket.value;
+        assert_eq!(read_grant(&grant, ticket), Some((0, label)));
         let put = &success[1]["request_put"];
         assert_eq!(put["key"], encode(names().grant("41").as_bytes()));
         assert_eq!(put["value"], encode(grant.as_bytes()));

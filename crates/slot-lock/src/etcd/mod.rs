@@ -137,12 +137,13 @@ impl Store for EtcdStore {
             on_lost: self.on_lost,
         };
         let ticket = OwnTicket::of(ask);
-        let manner = Manner {
-            standpoint: None,
-            joins: queue.then_some(&ticket.text),
-        };
         let mut found = Vec::new();
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            // Whoever has joined may have been given a slot meanwhile, and must not join again.
+            let manner = Manner {
+                standpoint: None,
+                joins: (queue && attempt == 0).then_some(&ticket.text),
+            };
             let (tried, is_changed) = Client::patiently(|| standing.attempt(ask, manner))?;
             match tried {
                 Tried::Taken(held) => return Ok(Attempt::Taken(held)),

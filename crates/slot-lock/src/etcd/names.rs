@@ -83,7 +83,17 @@ pub(super) fn ticket_rank(entry: &Entry) -> Option<u8> {
 
 /// The server an entry belongs to, where it is one that this host can name.
 pub(super) fn key_of(prefix: &str, entry: &str, host: &str) -> Option<Key> {
-    let (folder, _) = entry.strip_prefix(prefix)?.split_once('/')?;
+    let (folder, part) = entry.strip_prefix(prefix)?.split_once('/')?;
+    // What lies deeper is of a store whose prefix begins with ours.
+    let depth = match part.split('/').next() {
+        Some("slots") => 1,
+        Some("slot" | "g") => 2,
+        Some("q") => 3,
+        _ => return None,
+    };
+    if part.split('/').count() != depth {
+        return None;
+    }
     match folder.split_once('@') {
         None => Key::from_folder(folder),
         Some((folder, at)) if at == host => Key::from_folder(folder),
@@ -126,6 +136,21 @@ mod tests {
         assert_eq!(slot_index(&entry(names.record())), None);
         assert_eq!(ticket_rank(&entry(names.grant("41"))), None);
         assert_eq!(key_of("baton/", &names.slot(0), "there"), Some(key));
+    }
+
+    #[test]
+    fn a_store_below_ours_is_none_of_our_servers() {
+        let key = Key::parse("k").unwrap();
+        let (ours, deeper) = (Names::new("a/", &key, "h"), Names::new("a/b/c/", &key, "h"));
+        for of in [
+            Names::record,
+            |n: &Names| n.slot(0),
+            |n: &Names| n.ticket(1, "4"),
+        ] {
+            assert_eq!(key_of("a/", &of(&ours), "h"), Some(key.clone()));
+            assert_eq!(key_of("a/", &of(&deeper), "h"), None);
+            assert_eq!(key_of("a/b/c/", &of(&deeper), "h"), Some(key.clone()));
+        }
     }
 
     #[test]

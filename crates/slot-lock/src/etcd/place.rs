@@ -279,7 +279,7 @@ impl EtcdPlace {
     fn given(&self) -> Option<Box<dyn Held>> {
         let standing = self.standing.as_ref()?;
         let (text, revision) = self.watches.first()?.as_ref()?.grant()?;
-        let (slot, label) = read_grant(&text)?;
+        let (slot, label) = read_grant(&text, &self.ticket)?;
         let end = end_of(standing.upkeep.last_ok_ms(), millis(standing.client.ttl()));
         if boot_ms() >= end.term_ms {
             return None;
