@@ -184,6 +184,36 @@ fn history_travels_once_to_a_host() {
 }
 
 #[test]
+fn a_shallow_clone_travels_and_what_does_not_is_said_beforehand() {
+    let yard = Yard::simple();
+    let commit = git(yard.path(), &["rev-parse", "HEAD"]);
+    let link = format!("160000,{},lib", commit.trim());
+    git(
+        yard.path(),
+        &["update-index", "--add", "--cacheinfo", &link],
+    );
+    let modules = "[submodule \"lib\"]\n\tpath = lib\n\turl = https://box2/lib.git\n";
+    crate::support::write(yard.path(), ".gitmodules", modules);
+    std::fs::create_dir(yard.path().join("lib")).unwrap();
+    git(yard.path(), &["add", ".gitmodules"]);
+    git(yard.path(), &["commit", "-q", "-m", "a submodule"]);
+    // The history before this commit is not here.
+    let edge = git(yard.path(), &["rev-parse", "HEAD"]);
+    crate::support::write(yard.path(), ".git/shallow", &format!("{}\n", edge.trim()));
+    let launcher = yard.launcher("plain", "run \"$@\"");
+    for _ in 0..2 {
+        yard.one(&launcher, "stream")
+            .run()
+            .code(0)
+            .stderr_has("submodules do not travel")
+            .stderr_has("empty there: lib");
+        yard.is_done();
+        git(yard.path(), &["rm", "-q", "a.txt"]);
+        git(yard.path(), &["commit", "-q", "-m", "again"]);
+    }
+}
+
+#[test]
 fn two_workers_at_once_share_a_host() {
     let yard = Yard::new(
         &[("README.md", "x\n")],

@@ -1,10 +1,12 @@
 //! Where workers run, on the command line.
 
 use baton_cli::Failure;
-use baton_cli::config::{Config, LauncherIo};
+use baton_cli::config::{Config, LauncherIo, RoleConfig};
+use baton_repo::Repo;
 use clap::{Args, ValueEnum};
 
 use crate::core::launch::words;
+use crate::core::record::Settings;
 
 /// How workers are started somewhere else.
 #[derive(Debug, Clone, Default, Args)]
@@ -63,6 +65,44 @@ impl Launch {
         }
     }
 
+    /// The flags are kept with a run, so that it goes on as it was begun; what is said now counts
+    /// before what was said then.
+    pub(crate) fn keep(&self, settings: &mut Settings) {
+        if let Some(words) = &self.launcher {
+            settings.launcher = Some(words.0.clone());
+        }
+        if let Some(io) = self.launcher_io {
+            settings.launcher_io = Some(io.into());
+        }
+    }
+
+    /// What workers elsewhere lack though they would have it here.
+    pub(crate) fn lacks(repo: &Repo, config: &Config) -> Option<String> {
+        let streams = |argv: &[String], io| !argv.is_empty() && io == LauncherIo::Stream;
+        let of_role = |role: &RoleConfig| {
+            let io = role.launcher_io.unwrap_or(config.run.launcher_io);
+            role.launcher.as_ref().is_some_and(|argv| streams(argv, io))
+        };
+        let is_stream = streams(&config.run.launcher, config.run.launcher_io)
+            || config.roles.values().any(of_role);
+        let fills = |line: &String| line.contains("submodule");
+        if !is_stream || config.worktree.setup.iter().any(fills) {
+            return None;
+        }
+        // What cannot be told is told when it is used.
+        let paths = repo
+            .submodule_paths("HEAD")
+            .ok()
+            .filter(|p| !p.is_empty())?;
+        let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        Some(format!(
+            "submodules do not travel to workers over stdin and stdout, so these are empty there: {}; \
+             fill them where writing workers work by [worktree] setup = [\"git submodule update --init\"] \
+             (that host must reach their addresses)",
+            paths.join(", ")
+        ))
+    }
+
     /// The flags again, for a process of ours that goes on with the work.
     pub(crate) fn again(&self) -> Vec<String> {
         let mut args = Vec::new();
@@ -116,6 +156,13 @@ mod tests {
         let again = launch.again();
         assert_eq!(again[0], "--launcher");
         assert_eq!(parse(&again[1]).unwrap(), launch.launcher.clone().unwrap());
+        let mut state = crate::core::state::State::empty();
+        launch.keep(&mut state.settings);
+        let kept = (state.settings.launcher.clone(), state.settings.launcher_io);
+        let words = vec!["ssh".to_owned(), "it's a box".to_owned()];
+        assert_eq!(kept, (Some(words), Some(LauncherIo::Stream)));
+        Launch::default().keep(&mut state.settings);
+        assert_eq!(state.settings.launcher, kept.0, "nothing new was said");
         let mut config = Config::default();
         launch.override_config(&mut config);
         assert_eq!(config.run.launcher, ["ssh", "it's a box"]);

@@ -15,6 +15,10 @@ use crate::id::ObjectId;
 use crate::path::GitPath;
 use crate::repo::{Repo, parse_id, split_names};
 
+/// Before a commit whose parents the sender does not have. git itself knows no such line, and no
+/// bundle of a shallow clone.
+const EDGE: &str = "@baton-edge=";
+
 /// The longest head of a bundle that is read.
 const LONGEST_HEAD: usize = 1 << 20;
 
@@ -30,25 +34,23 @@ impl Repo {
         commits: &[ObjectId],
         have: &[ObjectId],
     ) -> Result<(), RepoError> {
-        if self.common_dir().join("shallow").exists() {
-            return Err(RepoError::Refused(
-                "the repository is a shallow clone, whose history cannot be sent elsewhere; \
-                 write: git fetch --unshallow"
-                    .into(),
-            ));
-        }
         let known: Vec<&ObjectId> = have
             .iter()
             .filter(|id| matches!(self.find(&format!("{id}^{{commit}}")), Ok(Some(_))))
             .collect();
         let mut head = String::new();
-        if commits.iter().any(|c| c.as_str().len() > 40) {
-            head.push_str("# v3 git bundle\n@object-format=sha256\n");
-        } else {
-            head.push_str("# v2 git bundle\n");
+        let edge = self.shallow_edge();
+        let is_long = commits.iter().any(|c| c.as_str().len() > 40);
+        let version = if is_long || !edge.is_empty() { 3 } else { 2 };
+        // Writing into a String cannot fail, so the results are not looked at.
+        let _ = writeln!(head, "# v{version} git bundle");
+        if is_long {
+            head.push_str("@object-format=sha256\n");
+        }
+        for id in &edge {
+            let _ = writeln!(head, "{EDGE}{id}");
         }
         let mut wanted = String::new();
-        // Writing into a String cannot fail, so the results are not looked at.
         for id in &known {
             let _ = writeln!(head, "-{id}");
             let _ = writeln!(wanted, "^{id}");
@@ -69,10 +71,17 @@ impl Repo {
         Ok(())
     }
 
+    /// The commits whose parents this repository does not have, in a shallow clone.
+    fn shallow_edge(&self) -> Vec<ObjectId> {
+        let text = std::fs::read_to_string(self.common_dir().join("shallow"));
+        let text = text.unwrap_or_default();
+        text.lines().filter_map(ObjectId::new).collect()
+    }
+
     /// Takes the objects of a bundle in and checks them; no reference changes. Answers the commits
     /// the bundle names.
     pub fn unbundle(&self, file: &Path) -> Result<Vec<ObjectId>, RepoError> {
-        take_in(&self.git_here(), file, true)
+        take_in(&self.git_here(), Opened::open(file)?, true)
     }
 
     /// Git in this work tree, for the functions that also work without one.
@@ -145,14 +154,10 @@ impl Repo {
 /// Takes a bundle in by `git`. `strict`: every object is checked as one of a stranger.
 pub(crate) fn take_in(
     git: &impl Fn(&[&str]) -> Git,
-    path: &Path,
+    opened: Opened,
     strict: bool,
 ) -> Result<Vec<ObjectId>, RepoError> {
-    let cannot = || RepoError::io(format!("cannot read the bundle {}", path.display()));
-    let mut file = File::open(path).map_err(cannot())?;
-    let head = Head::read(&mut file).map_err(cannot())?.ok_or_else(|| {
-        RepoError::Refused("what came is not a git bundle, or it is cut off".into())
-    })?;
+    let Opened { mut file, head } = opened;
     for id in &head.needs {
         let known = git(&["cat-file", "-e"])
             .arg(format!("{id}^{{commit}}"))
@@ -163,7 +168,8 @@ pub(crate) fn take_in(
             )));
         }
     }
-    file.seek(SeekFrom::Start(head.bytes)).map_err(cannot())?;
+    file.seek(SeekFrom::Start(head.bytes))
+        .map_err(RepoError::io("cannot read the bundle"))?;
     let pack = git(&["index-pack", "--stdin", "--fix-thin"]);
     let pack = if strict { pack.arg("--strict") } else { pack };
     pack.stdin_file(Arc::new(file)).ok()?;
@@ -180,6 +186,28 @@ pub(crate) fn take_in(
     Ok(head.holds)
 }
 
+/// A bundle whose head was read.
+pub(crate) struct Opened {
+    file: File,
+    head: Head,
+}
+
+impl Opened {
+    pub(crate) fn open(path: &Path) -> Result<Self, RepoError> {
+        let cannot = || RepoError::io(format!("cannot read the bundle {}", path.display()));
+        let mut file = File::open(path).map_err(cannot())?;
+        let head = Head::read(&mut file).map_err(cannot())?.ok_or_else(|| {
+            RepoError::Refused("what came is not a git bundle, or it is cut off".into())
+        })?;
+        Ok(Self { file, head })
+    }
+
+    /// The commits whose parents the sender did not have.
+    pub(crate) fn edge(&self) -> &[ObjectId] {
+        &self.head.edge
+    }
+}
+
 /// What stands before the pack in a bundle.
 #[derive(Debug, PartialEq, Eq)]
 struct Head {
@@ -187,6 +215,8 @@ struct Head {
     needs: Vec<ObjectId>,
     /// Commits it brings.
     holds: Vec<ObjectId>,
+    /// Commits whose parents the sender does not have.
+    edge: Vec<ObjectId>,
     /// Its own length.
     bytes: u64,
 }
@@ -217,10 +247,17 @@ impl Head {
         let mut head = Self {
             needs: Vec::new(),
             holds: Vec::new(),
+            edge: Vec::new(),
             bytes: u64::try_from(end + 2).ok()?,
         };
-        for line in lines.filter(|l| !l.starts_with('@')) {
+        for line in lines {
             let word = |text: &str| ObjectId::new(text.split(' ').next().unwrap_or_default());
+            if let Some(id) = line.strip_prefix(EDGE) {
+                head.edge.push(word(id)?);
+            }
+            if line.starts_with('@') {
+                continue;
+            }
             match line.strip_prefix('-') {
                 Some(rest) => head.needs.push(word(rest)?),
                 None => head.holds.push(word(line)?),

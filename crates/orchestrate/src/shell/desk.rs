@@ -9,6 +9,7 @@ use baton_process::Cancel;
 use baton_protocol::{Plan, ReviewVerdict, RunStatus};
 use baton_repo::Repo;
 
+use crate::cli_launch::Launch;
 use crate::core::job::Job;
 use crate::core::names;
 use crate::core::outcome;
@@ -35,6 +36,8 @@ pub(crate) struct Desk<'a> {
     pub output: &'a Output,
     /// How long to wait for another run in this repository.
     pub wait: Duration,
+    /// What the command line says about launchers.
+    pub launch: Launch,
 }
 
 /// A run to be begun.
@@ -72,6 +75,7 @@ impl<'a> Desk<'a> {
             signals,
             output,
             wait: Duration::ZERO,
+            launch: Launch::default(),
         }
     }
 
@@ -112,7 +116,7 @@ impl<'a> Desk<'a> {
     /// with, so that a caller that was killed can simply ask again.
     pub(crate) fn work(
         &self,
-        order: Order,
+        mut order: Order,
         admit: &mut Admit<'_>,
         watch: Watch<'_>,
     ) -> Result<State, Failure> {
@@ -120,6 +124,7 @@ impl<'a> Desk<'a> {
         if self.is_begun(&order.run)? {
             return self.go_on(&order.run, admit, watch);
         }
+        self.launch.keep(&mut order.settings);
         let context = self.context(&order.run)?;
         let target = preflight::target(&context.repo)?;
         let _lock = self.lock(&order.run)?;
@@ -170,7 +175,8 @@ impl<'a> Desk<'a> {
         let _lock = self.lock(run)?;
         let folder = self.layout.run(run);
         let (journal, entries) = Journal::open(&folder.journal(), run, self.redactor.clone())?;
-        let state = State::replay(&entries);
+        let mut state = State::replay(&entries);
+        self.launch.keep(&mut state.settings);
         if !can_go_on(&state) {
             return Ok(state);
         }

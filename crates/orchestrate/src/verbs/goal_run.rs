@@ -53,7 +53,7 @@ pub(crate) fn run(
         detached::leave_the_terminal();
     }
     let desk = place::open(output, "goal", |c| c.goal)?
-        .launched(launch)?
+        .launched(launch, output)?
         .desk(output);
     let seat = LoopLock::take(&desk.common_dir, goal::LOOP, &desk.signals)?;
     desk.layout.prepare()?;

@@ -50,6 +50,8 @@ pub(crate) struct Opened {
     pub repo: Repo,
     pub loaded: config::Loaded,
     pub env: Environment,
+    /// What the command line says about launchers.
+    pub launch: Launch,
 }
 
 /// Opens the place for a verb that works: its configuration is told about, has the verb switched on,
@@ -73,20 +75,27 @@ pub(crate) fn open(
         repo,
         loaded,
         env,
+        launch: Launch::default(),
     })
 }
 
 impl Opened {
     /// Lets the flags about launchers win over the configuration.
-    pub(crate) fn launched(mut self, launch: &Launch) -> Result<Self, Failure> {
+    pub(crate) fn launched(mut self, launch: &Launch, output: &Output) -> Result<Self, Failure> {
         launch.override_config(&mut self.loaded.config);
         launch.check(&self.loaded.config)?;
+        if let Some(note) = Launch::lacks(&self.repo, &self.loaded.config) {
+            output.note(&note);
+        }
+        self.launch = launch.clone();
         Ok(self)
     }
 
     /// The desk of a verb that runs the engine as a part of what it does.
     pub(crate) fn desk(self, output: &Output) -> Desk<'_> {
-        Desk::new(&self.repo, self.loaded, self.env, self.signals, output)
+        let mut desk = Desk::new(&self.repo, self.loaded, self.env, self.signals, output);
+        desk.launch = self.launch;
+        desk
     }
 }
 

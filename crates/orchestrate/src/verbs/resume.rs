@@ -27,7 +27,8 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
         repo,
         loaded,
         env,
-    } = place::open(output, "resume", |_| true)?.launched(&cli.launch)?;
+        ..
+    } = place::open(output, "resume", |_| true)?.launched(&cli.launch, output)?;
     let layout = Layout::new(repo.root());
     let run = place::find_run(&layout, cli.run.as_deref())?;
     let common_dir = repo.common_dir().to_owned();
@@ -38,13 +39,7 @@ pub(crate) fn resume(cli: &Resume, output: &Output) -> Result<Exit, Failure> {
     let folder = layout.run(&run);
     let (journal, entries) = Journal::open(&folder.journal(), &run, redactor.clone())?;
     let mut state = State::replay(&entries);
-    // What is said now counts before what was said when the run began.
-    if let Some(words) = &cli.launch.launcher {
-        state.settings.launcher = Some(words.0.clone());
-    }
-    if let Some(io) = cli.launch.launcher_io {
-        state.settings.launcher_io = Some(io.into());
-    }
+    cli.launch.keep(&mut state.settings);
     if state.started_at.is_none() {
         return Err(Failure::input(format!(
             "run {run} was killed before it began; start it again: orchestrate run GOAL"

@@ -32,7 +32,8 @@ pub(crate) fn run(cli: &Run, output: &Output) -> Result<Exit, Failure> {
         repo,
         loaded,
         env,
-    } = place::open(output, "run", |c| c.run)?.launched(&cli.launch)?;
+        ..
+    } = place::open(output, "run", |c| c.run)?.launched(&cli.launch, output)?;
     let mut given = cli.from.as_deref().map(plan_file).transpose()?;
     github::allowed_for(cli, &loaded.config.github)?;
     if cli.pr {

@@ -28,7 +28,7 @@ const IN_PROGRESS: &str = "in progress";
 /// Works through a plan, from where it stands.
 pub(crate) fn run_plan(cli: &RunPlan, output: &Output) -> Result<Exit, Failure> {
     let mut desk = place::open(output, "run-plan", |c| c.run_plan)?
-        .launched(&cli.launch)?
+        .launched(&cli.launch, output)?
         .desk(output);
     desk.wait = cli.wait;
     let stored = choose(cli, &desk)?;

@@ -21,7 +21,7 @@ pub(crate) fn desk<'a>(
     launch: &Launch,
     clean: bool,
 ) -> Result<Desk<'a>, Failure> {
-    let opened = place::open(output, verb, wanted)?.launched(launch)?;
+    let opened = place::open(output, verb, wanted)?.launched(launch, output)?;
     preflight::target(&opened.repo)?;
     let dirt = if clean {
         Dirt::Refused { flag: false }

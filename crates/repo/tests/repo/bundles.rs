@@ -129,15 +129,42 @@ fn what_is_cut_off_foreign_or_rests_on_nothing_is_refused() {
 }
 
 #[test]
-fn a_shallow_repository_is_told_apart() {
-    let test = TestRepo::with(&[("a", "1\n")]);
-    let only = head(&test.open());
-    fs::write(test.path().join(".git/shallow"), format!("{only}\n")).unwrap();
-    let refused = test
-        .open()
-        .bundle(&test.beside("x"), &[only], &[])
-        .unwrap_err();
-    assert!(refused.to_string().contains("--unshallow"), "{refused}");
+fn a_shallow_clone_travels_as_far_as_its_history_goes() {
+    let origin = TestRepo::with(&[("a", "1\n")]);
+    for text in ["2\n", "3\n", "4\n"] {
+        origin.write("a", text);
+        origin.git(&["commit", "-qam", "next"]);
+    }
+    let shallow = origin.beside("shallow");
+    let url = format!("file://{}", origin.path().display());
+    origin.git(&["clone", "-q", "--depth=2", &url, shallow.to_str().unwrap()]);
+    let repo = Repo::discover(&shallow).unwrap();
+    let depot = Depot::open(&origin.beside("depot")).unwrap();
+    let (base, file) = (head(&repo), origin.beside("x"));
+    for (turn, have) in [Vec::new(), vec![base.clone()]].into_iter().enumerate() {
+        repo.bundle(&file, std::slice::from_ref(&base), &have)
+            .unwrap();
+        depot.take_in(&file, &base).unwrap();
+        assert_eq!(depot.have().unwrap(), std::slice::from_ref(&base));
+        let there = depot
+            .check_out(&origin.beside(&format!("there-{turn}")), &base)
+            .unwrap();
+        assert_eq!(fs::read_to_string(there.root().join("a")).unwrap(), "4\n");
+        assert!(there.dirty().unwrap().is_empty());
+        // What is done there comes back.
+        fs::write(there.root().join("a"), format!("{turn}\n")).unwrap();
+        let result = there.record_base().unwrap().name;
+        let back = origin.beside("back");
+        there
+            .bundle(
+                &back,
+                std::slice::from_ref(&result),
+                std::slice::from_ref(&base),
+            )
+            .unwrap();
+        assert_eq!(repo.unbundle(&back).unwrap(), std::slice::from_ref(&result));
+        assert_eq!(repo.commit(&format!("{result}^")).unwrap(), base);
+    }
 }
 
 #[test]
