@@ -37,7 +37,15 @@ fn an_envelope_goes_there_and_back_byte_by_byte() {
 
 #[test]
 fn an_envelope_with_an_id_of_other_letters_goes_there_and_back() {
-    for id in ["Task 1/2: größer", "..", "/", &"x/".repeat(64)] {
+    for id in [
+        "Task 1/2: größer",
+        "..",
+        "/",
+        "a.",
+        "fix.lock",
+        "a/.lock.",
+        &"x/".repeat(64),
+    ] {
         let mut start = envelope(&["src/a.rs"]);
         start["taskId"] = json!(id);
         let handed = tool(&["--emit", "handoff"], &start.to_string()).code(0);

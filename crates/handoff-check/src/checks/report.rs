@@ -4,7 +4,7 @@ use baton_process::line;
 use baton_protocol::{Check, CommandStatus, Handoff, HandoffStatus, ReviewState, TaskId};
 
 use super::{count, fail, list, pass, skipped, unknown, warning};
-use crate::report::{Form, NoReport, Report, content, envelope};
+use crate::report::{Form, NoReport, Report, content, foreign_id};
 
 /// `report`: there is exactly one whole report.
 pub(crate) fn found(report: Result<&Report, &NoReport>) -> Check {
@@ -19,7 +19,7 @@ pub(crate) fn task(report: &Report, task: &TaskId) -> Check {
     let named = &report.handoff.task_id;
     if report.form == Form::Markdown {
         skipped("task", "a report with headings names no task")
-    } else if let Some(theirs) = envelope::foreign_id(&report.handoff).filter(|_| named == task) {
+    } else if let Some(theirs) = foreign_id::foreign_id(&report.handoff).filter(|_| named == task) {
         warning(
             "task",
             format!("the envelope names {theirs:?}, which reads {task} in our letters"),

@@ -6,10 +6,11 @@
 use baton_protocol::markdown::IN_PROGRESS;
 use baton_protocol::{
     Artifact, ArtifactKind, Assumption, AssumptionStatus, Claim, CommandStatus, Fact, FileNote,
-    Handoff, HandoffStatus, ReviewState, Risk, RiskSeverity, TaskId,
+    Handoff, HandoffStatus, ReviewState, Risk, RiskSeverity,
 };
 use serde_json::{Map, Value, json};
 
+use super::foreign_id::{FOREIGN_ID, foreign_id, our_id};
 use super::shape::{Issue, Record, Shape};
 
 /// Every fault of an envelope, by path.
@@ -221,38 +222,6 @@ fn unsupported_assumptions(value: &Value) -> Vec<Issue> {
 
 /// Marks, in `notes`, the claims whose evidence list is there but empty.
 const EMPTY_EVIDENCE: &str = "envelope: empty evidence list at verification ";
-
-/// Begins, in `notes`, the envelope's own task id where ours cannot be written so.
-const FOREIGN_ID: &str = "envelope: its task id is ";
-
-/// The task id of an envelope, which may be any text, in our letters.
-fn our_id(theirs: &str) -> Result<TaskId, String> {
-    if let Ok(id) = TaskId::new(theirs) {
-        return Ok(id);
-    }
-    let mut ours = String::new();
-    for c in theirs.chars() {
-        let kept = c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        let c = if kept { c } else { '-' };
-        let starts = !ours.is_empty() || c.is_ascii_alphanumeric();
-        if starts && !(c == '.' && ours.ends_with('.')) {
-            ours.push(c);
-        }
-    }
-    TaskId::new(if ours.is_empty() { "task".into() } else { ours })
-}
-
-/// The task id an envelope was written with, when it is not the hand-off's own.
-pub(crate) fn foreign_id(handoff: &Handoff) -> Option<String> {
-    let noted = handoff
-        .notes
-        .iter()
-        .find_map(|n| n.strip_prefix(FOREIGN_ID))?;
-    let theirs: String = serde_json::from_str(noted).ok()?;
-    our_id(&theirs)
-        .is_ok_and(|id| id == handoff.task_id)
-        .then_some(theirs)
-}
 
 /// An envelope without faults, as handoff/1.
 pub(crate) fn to_handoff(value: &Value) -> Result<Handoff, String> {

@@ -33,6 +33,13 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
+/// Whether a line is a point of a list, with a bullet or a number.
+fn is_point(line: &str) -> bool {
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with(['-', '*', '+', '•'])
+        || (number.len() < line.len() && number.starts_with([')', '.']))
+}
+
 /// A horizontal rule, or the line under a table's head.
 fn is_rule(line: &str) -> bool {
     line.chars()
@@ -85,9 +92,7 @@ pub(crate) fn is_none(item: &str) -> bool {
 /// The files an author lists. Both names of `old -> new` count.
 pub(crate) fn parse(text: &str) -> Vec<FileNote> {
     let text = &listing::plain(text);
-    let bullets = text
-        .lines()
-        .filter(|l| l.trim_start().starts_with(['-', '*', '+']));
+    let bullets = text.lines().filter(|l| is_point(l.trim_start()));
     let outer = bullets.map(indent).min().unwrap_or(0);
     let mut known = HashSet::new();
     let mut notes: Vec<FileNote> = Vec::new();
@@ -111,13 +116,16 @@ fn entry(item: &str) -> Vec<(String, String)> {
     if item.starts_with('#') || item.trim_end_matches('*').ends_with(':') {
         return Vec::new();
     }
+    if let Some((name, rest)) = linked(item).filter(|_| item.starts_with("[`")) {
+        return quoted(&format!("`{name}` {rest}"));
+    }
     if item.contains('`') {
         return quoted(item);
     }
     let item = item
         .trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric())
         .trim_start();
-    let item = match item.strip_prefix('[').and_then(|i| i.split_once("](")) {
+    let item = match linked(item) {
         Some((name, rest)) => &format!("{name} ({rest}"),
         None => item,
     };
@@ -143,6 +151,18 @@ fn entry(item: &str) -> Vec<(String, String)> {
         .filter(is_name)
         .filter_map(|n| Some((path(n)?, scope.clone())))
         .collect()
+}
+
+/// The file that `[label](target)` names, and what stands behind: the target where the label is only
+/// the end of its name.
+fn linked(item: &str) -> Option<(&str, &str)> {
+    let (label, rest) = item.strip_prefix('[')?.split_once("](")?;
+    let (target, rest) = rest.split_once(')')?;
+    let label = label.trim_matches('`');
+    let target = target.split('#').next().unwrap_or(target);
+    let target = target.strip_prefix("./").unwrap_or(target);
+    let ends_so = target.strip_suffix(label).is_some_and(|t| t.ends_with('/'));
+    Some((if ends_so { target } else { label }, rest.trim_start()))
 }
 
 /// The names in backticks before the remark begins.
@@ -219,7 +239,7 @@ mod tests {
 
     #[test]
     fn lists_as_models_write_them() {
-        let cases: [(&str, &[&str]); 27] = [
+        let cases: [(&str, &[&str]); 29] = [
             (
                 "| Status | File |\n|---|---|\n| M | src/a.rs |",
                 &["src/a.rs"],
@@ -278,6 +298,14 @@ mod tests {
             (
                 "- ✅ src/a.rs\n- [src/b.rs](src/b.rs) new",
                 &["src/a.rs", "src/b.rs"],
+            ),
+            (
+                "1. `src/a.rs`\n   - Line 1: changed `<` to `<=`\n2. `src/b.rs` (new)\n   - `foo()`, a helper",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            (
+                "- [a.rs](src/a.rs#L1) bound\n- [`src/b.rs`](./src/b.rs)\n- [`c.rs`](src/c.rs): new",
+                &["src/a.rs", "src/b.rs", "src/c.rs"],
             ),
             (
                 "I changed the following files in this task.\n- src/a.rs",

@@ -55,7 +55,13 @@ fn parse_as(text: &str, heading: Grammar<'_>) -> Result<Sections, NoReport> {
         return Err(NoReport::NotFound);
     }
     for (i, heading) in headings.iter().enumerate() {
-        if let Some(second) = headings[i + 1..].iter().find(|h| h.part == heading.part) {
+        let name = |h: &Heading<'_>| unmarked(lines[h.line]).0.to_lowercase();
+        // Parts of one part, such as `Files modified` and `Files created`, follow one another.
+        let parts_of_it = headings[i + 1..].iter();
+        let parts_of_it =
+            parts_of_it.take_while(|h| h.part == heading.part && name(h) != name(heading));
+        let after = &headings[i + 1 + parts_of_it.count()..];
+        if let Some(second) = after.iter().find(|h| h.part == heading.part) {
             return Err(NoReport::Ambiguous(vec![
                 format!(
                     "heading `{}` at line {}",
@@ -101,8 +107,8 @@ fn parse_as(text: &str, heading: Grammar<'_>) -> Result<Sections, NoReport> {
             .map(|(_, l)| unguarded(l))
             .collect();
         let body = body.join("\n");
-        let text = format!("{}\n{body}", heading.rest).trim().to_owned();
-        *sections.part(heading.part) = text;
+        let text = format!("{}\n{}\n{body}", sections.part(heading.part), heading.rest);
+        text.trim().clone_into(sections.part(heading.part));
     }
     Ok(sections)
 }
@@ -147,6 +153,12 @@ fn headings<'a>(lines: &[&'a str], heading: Grammar<'_>) -> Vec<Heading<'a>> {
 
 /// A marked heading in other words, or in another language.
 fn other_heading(line: &str) -> Option<(Part, &str)> {
+    // `- **Summary**: text`
+    let bullets = ["- ", "* ", "+ ", "• "];
+    let item = bullets
+        .iter()
+        .find_map(|b| line.trim_start().strip_prefix(b));
+    let line = item.filter(|i| i.starts_with("**")).unwrap_or(line);
     if let Some(found) = heading(line) {
         return Some(found);
     }

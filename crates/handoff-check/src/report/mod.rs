@@ -3,6 +3,7 @@
 pub(crate) mod content;
 pub(crate) mod envelope;
 mod files;
+pub(crate) mod foreign_id;
 mod handoff_shape;
 mod json;
 mod listing;

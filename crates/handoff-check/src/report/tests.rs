@@ -318,6 +318,9 @@ fn headings_as_models_write_them() {
         "## Summary\rDid it.\r## Files changed\r- src/a.rs\r## Verification\rNone\r## Open issues\rNone",
         "## Open issues\nNone\n## Verification\nNone\n## Files changed\n- src/a.rs\n## Summary\nDid it.",
         "<think>## Summary\nNot yet.\n## Files changed\nNone</think>\n## Summary\nDid it.\n## Files changed\n- src/a.rs\n## Verification\nNone\n## Open issues\nNone",
+        "- **Summary**: Did it.\n- **Files changed**:\n  - src/a.rs\n- **Verification**: none\n- **Open issues**: none",
+        "## Summary of changes\nDid it.\n## Files modified\n- src/a.rs\n## Testing\nNone\n## Known issues\nNone",
+        "## Summary\nDid it.\n## Files changed\n### Files modified\n- src/a.rs\n### New files\nNone\n## Verification\nNone\n## Open issues\nNone",
         "```markdown\n## Summary\nDid it.\n## Files changed\n- `src/a.rs`\n## Verification\nNone\n## Open issues\nNone\n```",
     ] {
         let report = find(text, &task()).unwrap_or_else(|e| panic!("{e}: {text}"));

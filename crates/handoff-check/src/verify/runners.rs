@@ -87,7 +87,7 @@ pub(super) fn sum(line: &str, words: &[&str]) -> Option<u64> {
 
 /// Lines with which a runner says plainly that it ran nothing.
 fn nothing(line: &str) -> Option<Count> {
-    const SAYS: [&str; 18] = [
+    const SAYS: [&str; 24] = [
         "error: no tests to run",
         "no tests executed!",
         "no test is available in",
@@ -106,12 +106,26 @@ fn nothing(line: &str) -> Option<Count> {
         "error: no test target matches",
         "no test suites found",
         "no tests to run",
+        "no packages to test",
+        "none of the selected packages has a ",
+        "no projects matched the filters",
+        "lerna success no packages found with",
+        "running 0 test cases",
+        "ran 0 tests",
     ];
     let lower = line.to_ascii_lowercase();
     let says = SAYS.iter().any(|s| lower.starts_with(s));
     // `cargo test -- --list` and `ctest -N` list.
     let listed = lower.ends_with(" benchmarks") && lower.contains(" tests, ");
     if says || listed || lower == "1..0" || line.starts_with("Total Tests: ") {
+        return NOTHING;
+    }
+    // Environments of tox and nox that ran no command.
+    let ran_no_command =
+        (line.contains(": OK (") && line.contains("=setup[") && !line.contains("cmd["))
+            || line.contains(": SKIP (");
+    let was_skipped = line.starts_with("nox > Session ") && line.contains(" skipped: ");
+    if ran_no_command || was_skipped {
         return NOTHING;
     }
     let rest = line.strip_prefix("make")?.split_once(": ")?.1;
