@@ -74,6 +74,24 @@ fn the_pipe_of_the_readme_does_a_task_and_the_hand_off_is_true() {
 }
 
 #[test]
+fn below_a_parent_that_ignores_sigchld_every_tool_learns_how_its_children_end() {
+    let home = Home::new();
+    let sim = sim_with_script(&home);
+    let repo = sample();
+    // Bash sets the signal back for itself, not for what it becomes.
+    let script = r#"
+        t=$(mktemp -d "$HOME/t.XXXXXX"); cat > $t/task.json
+        deaf() { (trap '' CHLD; exec "$@"); }
+        deaf worker-run --task $t/task.json > $t/handoff.json
+        deaf handoff-check --task $t/task.json --repo . --rerun < $t/handoff.json
+        deaf orchestrate doctor > $t/doctor || test $? -lt 100
+    "#;
+    let run = Run::shell(script, &home).server(&sim.base_url);
+    let ended = run.cwd(repo.path()).stdin(TASK).run().code(0);
+    assert_eq!(ended.json()["pass"], true);
+}
+
+#[test]
 fn the_first_failure_of_a_pipe_reaches_its_end_in_words() {
     let home = Home::new();
     let repo = sample();

@@ -100,3 +100,12 @@ fn an_ignored_signal_stays_ignored_by_the_command() {
     let mask = u64::from_str_radix(ended.stdout.split_whitespace().nth(1).unwrap(), 16).unwrap();
     assert_eq!(mask & 1, 1, "SIGHUP is signal 1: {mask:x}");
 }
+
+#[test]
+fn a_command_is_waited_for_where_whoever_started_us_ignores_sigchld() {
+    let slots = Slots::new();
+    let script =
+        "trap '' CHLD; exec slot-lock --key k --slots 1 -- sh -c 'sleep 0.1 & wait $!; exit 3'";
+    let run = crate::support::Run::shell(script, &slots.home);
+    run.env("BATON_LOCK_DIR", slots.directory()).run().code(3);
+}

@@ -94,6 +94,7 @@ pub fn run<C: Parser + HasCommon>(
     if let Some(code) = baton_process::sandbox::launcher_main_if_asked() {
         return code;
     }
+    baton_process::wait_for_own_children();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let before_command = || arguments.iter().skip(1).take_while(|a| *a != "--");
     let chain = arguments.iter().skip(1).any(|a| a == "--");

@@ -42,7 +42,7 @@ pub use group::Leftover;
 pub use identity::Identity;
 pub use lines::{Lines, NextLine};
 pub use outcome::{Outcome, SpawnError};
-pub use preexec::{close_descriptors_on_exec, split};
+pub use preexec::{close_descriptors_on_exec, split, wait_for_own_children};
 pub use replace::exec;
 pub use sibling::sibling;
 pub use space::Space;

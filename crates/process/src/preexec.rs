@@ -141,6 +141,19 @@ pub fn close_descriptors_on_exec() {
     }
 }
 
+/// Makes sure that this process learns how its children end.
+///
+/// Whoever started us may ignore SIGCHLD (a shell's `trap '' CHLD`, some daemons), and that is
+/// inherited: the kernel would reap our children itself, and every wait for one would fail.
+#[expect(
+    unsafe_code,
+    reason = "neither std nor rustix sets a signal's disposition"
+)]
+pub fn wait_for_own_children() {
+    // SAFETY: no handler is installed; this is the disposition every process begins with.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Splits a helper off this process: a child with a copy of our memory that runs `body`, leads a
 /// process group of its own and ends with what `body` returns. It has these two descriptors as its
 /// stdin and stdout, `/dev/null` as its stderr, and no other one.
