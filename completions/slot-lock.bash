@@ -337,7 +337,7 @@ _slot__lock() {
             return 0
             ;;
         slot__subcmd__lock__subcmd__status)
-            opts="-h -v -q --watch --server --help --allow-network-fs --store --on-unavailable --json --text --verbose --quiet"
+            opts="-h -v -q --watch --server --ignore-server --help --allow-network-fs --store --on-unavailable --json --text --verbose --quiet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -67,7 +67,8 @@ complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l store -d 
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l on-unavailable -d 'Without that cluster at the start: fail (69), or local' -r -f -a "fail\t'Exit 69'
 local\t'Use the slot files of this host, and say so'"
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l watch -d 'Look again every second until interrupted; in a pipe, one document a change'
-complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l server -d 'Ask each server as well what it says of its slots'
+complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l server -d 'Ask every server what it says of its slots, also one whose slots nobody uses now'
+complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l ignore-server -d 'Ask no server'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -s h -l help -d 'Print this help'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l allow-network-fs -d 'Allow a network file system, whose locks may hold on one host only'
 complete -c slot-lock -n "__fish_slot_lock_using_subcommand status" -l json -d 'Write JSON, also on a terminal'

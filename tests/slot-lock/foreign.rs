@@ -132,3 +132,43 @@ fn a_server_that_cannot_be_asked_lowers_nothing() {
     let run = once(&slots, &["--slots", "2"]).server(gone);
     run.run().code(0).stdout_has("ran");
 }
+
+#[test]
+fn status_tells_what_the_server_says_of_slots_that_are_used() {
+    let slots = Slots::new();
+    let (sim, _script) = held_server(&["--kind", "llamacpp", "--slots", "2"]);
+    let asking = ask(&sim);
+    let run = slots.run(&["--", "sh", "-c", "echo up; read x"]);
+    let holder = Holder::start(&run.server(&sim.base_url));
+    let said = |words: &[&str]| {
+        let document = slots.run(&["status"]).args(words).run().json();
+        document["keys"][0]["server"].clone()
+    };
+    let server = said(&[]);
+    assert_eq!(
+        (&server["total"], &server["in_flight"]),
+        (&json!(2), &json!(1))
+    );
+    let text = slots.run(&["status", "--text"]).run();
+    text.stdout_has("server says: 1 in flight, 0 waiting, 2 slots");
+    assert_eq!(said(&["--ignore-server"]), Value::Null);
+    drop(holder);
+    eventually("the slot is free", SOON, || {
+        let document = slots.run(&["status", "--ignore-server"]).run().json();
+        let held = document["keys"][0]["held"].as_array()?;
+        held.is_empty().then_some(())
+    });
+    assert_eq!(said(&[]), Value::Null);
+    assert_eq!(said(&["--server"])["total"], 2);
+    open_gate(&sim);
+    asking.join().unwrap();
+}
+
+#[test]
+fn a_server_that_takes_long_to_say_anything_is_waited_for_aloud() {
+    let slots = Slots::new();
+    let sim = Sim::start(["--fault", "mute"]);
+    let run = once(&slots, &["--slots", "2"]).server(&sim.base_url);
+    let ended = run.run().code(0).stdout_has("ran");
+    ended.stderr_has("waiting for what the server says of its slots");
+}

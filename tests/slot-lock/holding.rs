@@ -58,6 +58,20 @@ fn l01_a_daemon_the_command_leaves_behind_holds_nothing() {
     assert!(is_alive(daemon));
     assert_eq!(slots.try_once("1"), 0);
     kill_process(daemon, Signal::KILL).unwrap();
+    // Nor where nobody is left who could give the lock back: it is gone with the command.
+    let script = "sleep 300 </dev/null >/dev/null 2>&1 & echo $!; read x";
+    let run = slots.run(&ONE).args(["--", "sh", "-c", script]);
+    let mut holder = Holder::launch(run.command());
+    let daemon = Pid::from_raw(holder.line().parse().unwrap()).unwrap();
+    holder.signal(Signal::KILL);
+    holder.wait();
+    assert_eq!(slots.try_once("1"), 75);
+    holder.close();
+    eventually("the slot is free", SOON, || {
+        (slots.try_once("1") == 0).then_some(())
+    });
+    assert!(is_alive(daemon));
+    kill_process(daemon, Signal::KILL).unwrap();
 }
 
 #[test]
@@ -117,19 +131,15 @@ fn no_process_is_left_behind() {
 #[test]
 fn l04_a_label_that_names_a_living_process_holds_nothing() {
     let slots = Slots::new();
-    assert_eq!(slots.try_once("1"), 0);
-    let path = slots.file("slot-0");
-    let label = fs::read_to_string(&path).unwrap();
-    let own = format!("\"pid\":{}", std::process::id());
-    let pid = label
-        .split("\"pid\":")
-        .nth(1)
-        .unwrap()
-        .split(',')
-        .next()
-        .unwrap();
-    fs::write(&path, label.replace(&format!("\"pid\":{pid}"), &own)).unwrap();
-    assert_eq!(slots.try_once("1"), 0);
+    let two = ["--key", "k", "--slots", "2"];
+    let (first, second) = (slots.hold(&two), slots.hold(&two));
+    assert_eq!(second.finish().code(), Some(5));
+    // To the letter the label of one that lives, and holds the other slot.
+    let label = fs::read_to_string(slots.file("slot-0")).unwrap();
+    fs::write(slots.file("slot-1"), label).unwrap();
+    assert_eq!(slots.try_once("2"), 0);
+    assert_eq!(slots.try_once("1"), 75);
+    first.finish();
 }
 
 #[test]
@@ -230,27 +240,28 @@ fn l12_status_names_the_process_that_holds() {
     slots.until(0, 0);
 }
 
-#[test]
-fn l16_slot_files_are_opened_for_reading_and_writing() {
-    let slots = Slots::new();
-    let holder = slots.hold(&ONE);
-    let pid = holder.child.id();
-    let slot = slots.file("slot-0");
+/// How a process has a file open, as open(2) names it, in octal digits.
+fn open_flags(pid: u32, file: &std::path::Path) -> String {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let fd = entries
         .flatten()
-        .find(|e| fs::read_link(e.path()).is_ok_and(|l| l == slot))
+        .find(|e| fs::read_link(e.path()).is_ok_and(|l| l == file))
         .unwrap();
     let info = format!("/proc/{pid}/fdinfo/{}", fd.file_name().to_str().unwrap());
     let info = fs::read_to_string(info).unwrap();
-    let flags = info
-        .lines()
-        .find_map(|l| l.strip_prefix("flags:"))
-        .unwrap()
-        .trim();
-    assert!(flags.ends_with('2'), "O_RDWR: {info}");
-    assert!(flags.starts_with("02") || flags.contains('2'), "{info}");
-    holder.finish();
+    let flags = info.lines().find_map(|l| l.strip_prefix("flags:"));
+    flags.unwrap().trim().to_owned()
+}
+
+#[test]
+fn l16_slot_files_are_opened_for_reading_and_writing() {
+    let slots = Slots::new();
+    for how in ["made", "found"] {
+        let holder = slots.hold(&ONE);
+        let flags = open_flags(holder.child.id(), &slots.file("slot-0"));
+        assert!(flags.ends_with('2'), "{how}: no O_RDWR: {flags}");
+        holder.finish();
+    }
 }
 
 #[test]

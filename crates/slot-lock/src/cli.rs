@@ -347,9 +347,12 @@ pub(crate) struct Status {
     /// Look again every second until interrupted; in a pipe, one document a change.
     #[arg(long)]
     pub(crate) watch: bool,
-    /// Ask each server as well what it says of its slots.
-    #[arg(long)]
+    /// Ask every server what it says of its slots, also one whose slots nobody uses now.
+    #[arg(long, conflicts_with = "ignore_server")]
     pub(crate) server: bool,
+    /// Ask no server.
+    #[arg(long)]
+    pub(crate) ignore_server: bool,
 }
 
 fn parse_class(text: &str) -> Result<SlotClass, String> {

@@ -162,7 +162,7 @@ impl Session<'_> {
                 return 0;
             };
             if (!is_fresh || !before.held.is_empty())
-                && let Err(reason) = offer.refresh(at)
+                && let Err(reason) = offer.refresh(at, self.output)
             {
                 self.output.detail(&reason);
                 return 0;
@@ -220,7 +220,12 @@ impl Session<'_> {
     }
 
     pub(crate) fn listings(&self) -> Vec<Listing> {
-        let list = |c: &Candidate| self.store.list(&c.want.key).ok();
+        // Of as many slots as this call counts with, whatever others count with.
+        let list = |c: &Candidate| {
+            let listing = self.store.list(&c.want.key).ok()?;
+            let slots = Some(c.want.slots);
+            Some(Listing { slots, ..listing })
+        };
         self.candidates.iter().filter_map(list).collect()
     }
 

@@ -1,9 +1,10 @@
 //! The document of candidates: read once, refreshed from the servers where it is not fresh enough.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use baton_cli::Failure;
-use baton_process::{Cancel, Capture, Command, Output, sibling};
+use baton_cli::{Failure, Output};
+use baton_process::{Cancel, Capture, Command, sibling};
 use baton_protocol::{
     BaseUrl, Document, Estimate, FitVerdict, Health, Provider, Timestamp, read, read_value,
 };
@@ -12,6 +13,9 @@ use crate::clock::boot_ms;
 
 /// How long a server may take to say how it is.
 const PROBE_LIMIT: Duration = Duration::from_secs(10);
+
+/// After this long it is said what is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// More than any health document holds.
 const LARGEST_ANSWER: usize = 8 << 20;
@@ -87,12 +91,12 @@ impl Offer {
     }
 
     /// Asks one server again; its fit is judged anew where it was unknown.
-    pub(crate) fn refresh(&mut self, index: usize) -> Result<(), String> {
+    pub(crate) fn refresh(&mut self, index: usize, output: &Output) -> Result<(), String> {
         let required = self.required_tokens;
         let Some(one) = self.offered.get_mut(index) else {
             return Ok(());
         };
-        let fresh = ask(&one.provider.base_url)?;
+        let fresh = ask(&one.provider.base_url, output)?;
         one.provider = merged(&one.provider, fresh, required);
         one.read_at_ms = Some(boot_ms());
         one.busy = None;
@@ -147,11 +151,31 @@ fn merged(old: &Provider, fresh: Provider, required: Option<u64>) -> Provider {
     new
 }
 
-/// Asks a server through vllm-health: tools meet as processes.
-pub(crate) fn ask(base_url: &str) -> Result<Provider, String> {
+/// Asks a server through vllm-health: tools meet as processes. When that takes long it is said.
+pub(crate) fn ask(base_url: &str, output: &Output) -> Result<Provider, String> {
+    let (answered, answer) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let asking = move || drop(answered.send(ask_quietly(base_url)));
+        let thread = std::thread::Builder::new().spawn_scoped(scope, asking);
+        if thread.is_err() {
+            return ask_quietly(base_url);
+        }
+        let first = answer.recv_timeout(PATIENCE);
+        if first == Err(RecvTimeoutError::Timeout) {
+            output.note(&format!(
+                "{base_url}: waiting for what the server says of its slots, {PROBE_LIMIT:?} at most \
+                 (--ignore-server asks nobody)"
+            ));
+        }
+        let answer = first.or_else(|_| answer.recv());
+        answer.unwrap_or_else(|_| Err(format!("{base_url}: nobody asked it")))
+    })
+}
+
+fn ask_quietly(base_url: &str) -> Result<Provider, String> {
     let command = Command::new(sibling("vllm-health"))
         .args(["--json", base_url])
-        .stdout(Output::Capture(Capture::all(LARGEST_ANSWER)))
+        .stdout(baton_process::Output::Capture(Capture::all(LARGEST_ANSWER)))
         .timeout(PROBE_LIMIT);
     let outcome = command
         .run(&Cancel::new())

@@ -59,7 +59,7 @@ impl Session<'_> {
         let last = |key: &_| self.store.list(key).ok().and_then(|l| l.slots);
         let ask = |key: &_, url: &BaseUrl| {
             let before = self.store.list(key).ok()?;
-            match offer::ask(&url.api()) {
+            match offer::ask(&url.api(), self.output) {
                 Ok(provider) => {
                     let after = self.store.list(key).ok()?;
                     let slots = provider.slots.clone();
@@ -114,7 +114,7 @@ impl Session<'_> {
                 ));
             }
             for index in 0..offer.offered.len() {
-                if let Err(reason) = offer.refresh(index) {
+                if let Err(reason) = offer.refresh(index, self.output) {
                     self.output.detail(&reason);
                 }
             }

@@ -32,7 +32,7 @@ pub(crate) fn status(
     other_places: &[PathBuf],
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let look = || look(store, options, store_notes, other_places);
+    let look = || look(store, options, store_notes, other_places, output);
     let mut document = look()?;
     if !options.watch {
         output.document(&document, || text(&document))?;
@@ -77,6 +77,7 @@ fn look(
     options: &Status,
     store_notes: &[String],
     other_places: &[PathBuf],
+    output: &Output,
 ) -> Result<SlotsStatus, Failure> {
     let keys = match &options.key {
         Some(key) => vec![key.clone()],
@@ -86,8 +87,10 @@ fn look(
     let mut notes = store_notes.to_vec();
     for key in &keys {
         let mut set = set(&store.list(key)?, boot_ms());
-        if options.server && BaseUrl::parse(&set.key).is_ok() {
-            match ask(&set.key) {
+        let is_used = !set.held.is_empty() || !set.waiting.is_empty() || options.key.is_some();
+        let is_asked = options.server || (is_used && !options.ignore_server);
+        if is_asked && BaseUrl::parse(&set.key).is_ok() {
+            match ask(&set.key, output) {
                 Ok(provider) => set.server = Some(provider.slots),
                 Err(reason) => notes.push(reason),
             }
@@ -182,6 +185,10 @@ fn text(document: &SlotsStatus) -> String {
         }
         for held in &set.held {
             let since = held.since.map_or_else(|| "?".into(), |t| t.to_string());
+            let until = held
+                .expires_at
+                .map(|at| format!(" until {at} at the latest"));
+            let until = until.unwrap_or_default();
             let who = who(held.holder.as_ref());
             let life = life_text(held.life);
             let flag = if held.in_flight == Some(true) {
@@ -190,7 +197,7 @@ fn text(document: &SlotsStatus) -> String {
                 ""
             };
             lines.push(format!(
-                "  slot {}  {who}  since {since}{life}{flag}",
+                "  slot {}  {who}  since {since}{until}{life}{flag}",
                 held.slot
             ));
         }

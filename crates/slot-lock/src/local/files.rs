@@ -106,3 +106,23 @@ fn permission_hint(path: &Path) -> String {
         Err(_) => "; set BATON_LOCK_DIR to a directory you can write".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{is_same, open_or_create};
+
+    #[test]
+    fn l06_an_open_file_that_was_removed_or_replaced_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("slot-0");
+        let (file, made) = open_or_create(&path, 0o600).unwrap();
+        assert!(made && is_same(&file, &path));
+        fs::remove_file(&path).unwrap();
+        assert!(!is_same(&file, &path));
+        let (other, made) = open_or_create(&path, 0o600).unwrap();
+        assert!(made && is_same(&other, &path) && !is_same(&file, &path));
+        assert!(!open_or_create(&path, 0o600).unwrap().1);
+    }
+}

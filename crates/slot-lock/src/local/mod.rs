@@ -102,7 +102,9 @@ impl Store for LocalStore {
             return Ok(Vec::new());
         };
         let mut keys: Vec<Key> = entries
-            .filter_map(|entry| Key::from_folder(entry.ok()?.file_name().to_str()?))
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| Key::from_folder(entry.file_name().to_str()?))
             .collect();
         keys.sort();
         Ok(keys)
