@@ -163,6 +163,9 @@ fn a_cluster_that_wants_certificates_is_spoken_to_with_ours() {
         (ended.code == Some(0)).then_some(ended)
     });
     assert!(ended.stdout.trim().parse::<u64>().unwrap() > 0);
-    run(false).code(69);
+    run(false).code(78).stderr_has("ETCDCTL_CERT");
+    let words = ["--key", "k", "--slots", "1", "--", "true"];
+    let wrong = slots.run(&words).env("ETCDCTL_CACERT", file("client.pem"));
+    wrong.run().code(78).stderr_has("ETCDCTL_CACERT");
     drop(member);
 }

@@ -79,6 +79,9 @@ pub(super) enum Trouble {
     /// The lease is not there (any more).
     #[error("etcd: the lease has expired")]
     LeaseGone,
+    /// One of the two does not trust the other's certificate. That does not pass.
+    #[error("etcd: {0}")]
+    Untrusted(String),
     /// We may not.
     #[error("etcd: {0}")]
     Denied(String),
@@ -168,7 +171,13 @@ impl Client {
                 Err(trouble) => return Err(trouble),
             }
         }
-        Err(Trouble::Unreachable(whys.join("; ")))
+        let is_untrusted = |why: &String| why.to_ascii_lowercase().contains("certificate");
+        let all = whys.join("; ");
+        Err(if whys.iter().all(is_untrusted) {
+            Trouble::Untrusted(all)
+        } else {
+            Trouble::Unreachable(all)
+        })
     }
 
     fn ask_member(&self, index: usize, path: &str, body: &Value) -> Result<Value, Trouble> {
@@ -202,7 +211,7 @@ impl Client {
         let host = &self.hosts[index];
         match host.post(path, body, &headers, limit) {
             Ok((status, answer)) => judge(host.root(), status, answer),
-            Err(failure) => Verdict::NextMember(failure.0),
+            Err(failure) => Verdict::NextMember(explained(host.root(), &failure.0)),
         }
     }
 
@@ -252,6 +261,20 @@ impl Client {
     }
 }
 
+/// What may be behind a failure that says little.
+fn explained(root: &str, why: &str) -> String {
+    let hint = if why.contains("is not JSON") {
+        "; is it the port for clients of an etcd since 3.4?"
+    } else if root.starts_with("http://") && why.contains("disconnected") {
+        "; if it wants TLS, write etcds://"
+    } else if root.starts_with("https://") && why.contains("unexpected end of file") {
+        "; if it has no TLS, write etcd://"
+    } else {
+        ""
+    };
+    format!("{why}{hint}")
+}
+
 /// By the HTTP status, the gRPC code and the message; `error` is missing in newer versions.
 fn judge(root: &str, status: u16, answer: Value) -> Verdict {
     if status == 200 {
@@ -285,7 +308,18 @@ fn judge(root: &str, status: u16, answer: Value) -> Verdict {
 mod tests {
     use serde_json::json;
 
-    use super::{Trouble, Verdict, judge};
+    use super::{Trouble, Verdict, explained, judge};
+
+    #[test]
+    fn what_says_little_is_explained() {
+        let plain = explained("http://h:1", "http://h:1: io: Peer disconnected");
+        assert!(plain.ends_with("etcds://"), "{plain}");
+        let tls = explained("https://h:1", "https://h:1: io: unexpected end of file");
+        assert!(tls.ends_with("etcd://"), "{tls}");
+        let other = explained("http://h:1", "HTTP 404, and the answer is not JSON");
+        assert!(other.contains("port for clients"), "{other}");
+        assert_eq!(explained("http://h:1", "refused"), "refused");
+    }
 
     #[test]
     fn recorded_refusals_are_told_apart_in_both_dialects() {

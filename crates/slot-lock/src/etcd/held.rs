@@ -281,6 +281,10 @@ impl From<Trouble> for StoreError {
             Trouble::Denied(why) => {
                 Self::Denied(format!("etcd: {why}; set ETCDCTL_USER=NAME:PASSWORD"))
             }
+            Trouble::Untrusted(why) => Self::Denied(format!(
+                "etcd: {why}; name whom to trust in ETCDCTL_CACERT and, where it asks for one, our \
+                 certificate in ETCDCTL_CERT and ETCDCTL_KEY"
+            )),
             other => Self::Unavailable(other.to_string()),
         }
     }

@@ -28,6 +28,7 @@ pub(crate) use held::Lost;
 pub(crate) use keeper::{WORD as KEEPER, main as keep};
 
 use self::client::{Access, Client};
+use self::handover::hand_on;
 use self::held::in_time;
 use self::names::{Names, key_of, slot_index, ticket_rank};
 use self::place::{EtcdPlace, Manner, Standing, TRIES, Ticket as OwnTicket, Tried};
@@ -259,6 +260,10 @@ impl Store for EtcdStore {
         // One that is held until a descriptor is closed lives as long as its process.
         if !found.label.is_lease || found.label.expires_at.is_none() {
             return Ok(Released::Lives(found.key, Box::new(found.label)));
+        }
+        // Whoever waits is given it, and the others need not look.
+        if let Some(names) = Names::of_slot(&found.entry.key) {
+            hand_on(&self.client, &names, found.slot, &found.entry.lease, None);
         }
         match self
             .client

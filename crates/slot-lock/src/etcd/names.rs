@@ -37,6 +37,13 @@ impl Names {
         }
     }
 
+    /// Those a slot belongs to.
+    pub(super) fn of_slot(name: &str) -> Option<Self> {
+        let (folder, _) = name.rsplit_once("slot/")?;
+        let folder = folder.to_owned();
+        folder.ends_with('/').then_some(Self { folder })
+    }
+
     pub(super) fn all(&self) -> &str {
         &self.folder
     }
@@ -131,6 +138,7 @@ mod tests {
         let key = Key::parse("http://box:8000/v1").unwrap();
         let names = Names::new("baton/", &key, "here");
         assert_eq!(names.slot(7), "baton/http%3A%2F%2Fbox%3A8000/slot/0007");
+        assert_eq!(Names::of_slot(&names.slot(7)).as_ref(), Some(&names));
         assert_eq!(slot_index(&entry(names.slot(7))), Some(7));
         assert_eq!(ticket_rank(&entry(names.ticket(2, "41"))), Some(2));
         assert_eq!(slot_index(&entry(names.record())), None);

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::client::{Client, Trouble};
+use super::handover::hand_on;
+use super::names::Names;
 use super::wire::{is_absent, number, put, succeeded};
 use crate::clock::boot_ms;
 
@@ -134,8 +136,13 @@ impl Tenure {
         })
     }
 
-    /// Gives everything back.
+    /// Gives everything back, a slot to whoever waits for it.
     pub(super) fn end(&self) {
+        if let Some(claim) = self.claim.as_ref().filter(|_| !self.is_lost)
+            && let Some(names) = Names::of_slot(&claim.name)
+        {
+            hand_on(&self.client, &names, claim.slot, &self.lease, None);
+        }
         revoke(&self.client, &self.lease);
     }
 }
