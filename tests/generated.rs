@@ -182,8 +182,15 @@ fn help_fits_two_screens_and_shows_examples() {
         );
         for subcommand in command.get_subcommands_mut() {
             let sub = subcommand.get_name().to_owned();
-            let lines = subcommand.render_help().to_string().lines().count();
+            let help = subcommand.render_help().to_string();
+            let lines = help.lines().count();
             assert!(lines <= 80, "{name} {sub} --help has {lines} lines");
+            let flag = subcommand.get_arguments().find(|a| a.get_id() == "help");
+            // (`help` itself has none.)
+            if let Some(flag) = flag {
+                let heading = flag.get_help_heading();
+                assert_eq!(heading, Some("Common options"), "{name} {sub}: --help");
+            }
         }
     }
 }

@@ -11,7 +11,9 @@ if handoff-check --task "$task" --repo . --rerun <"$work/handoff.json" >"$work/v
     git commit -q -m "$(jq -r .title "$task")"
     echo "committed $(git rev-parse --short HEAD)"
 else
-    jq -r '.checks[] | select(.verdict != "pass") | "\(.id): \(.verdict): \(.detail)"' "$work/verdict.json"
+    # No verdict at all is an error/1 document, which says why.
+    jq -r 'if .checks then .checks[] | select(.verdict != "pass") | "\(.id): \(.verdict): \(.detail)"
+        else "no verdict: \(.message)" end' "$work/verdict.json"
     echo "not committed; see $work" >&2
     exit 1
 fi

@@ -134,6 +134,15 @@ fn the_gate_keeps_out_what_is_not() {
         .run()
         .code(1)
         .stderr_has("not committed");
+    // A task that is not there is said, and is no verdict on anything.
+    compose("gate.sh", &home)
+        .arg(home.path().join("missing.json"))
+        .cwd(repo.path())
+        .server(&sim.base_url)
+        .run()
+        .code(1)
+        .stdout_has("no verdict: cannot read")
+        .stderr_has("not committed");
     assert_eq!(git(repo.path(), &["log", "-1", "--format=%s"]), "start");
 }
 

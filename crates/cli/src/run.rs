@@ -35,9 +35,12 @@ pub struct Tool {
     pub writes: &'static [&'static str],
 }
 
+/// Under which heading help shows the flags that every tool has.
+const COMMON: &str = "Common options";
+
 /// The flags every tool has.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Common options")]
+#[command(next_help_heading = COMMON)]
 pub struct Common {
     /// Write JSON, also on a terminal.
     #[arg(long, global = true, conflicts_with = "text")]
@@ -79,6 +82,8 @@ fn compact_help(command: Command) -> Command {
         .collect();
     let help = Arg::new("help").short('h').long("help");
     let help = help.action(ArgAction::HelpShort).help("Print this help");
+    // A verb's last heading would take it in otherwise.
+    let help = help.help_heading(COMMON);
     let command = command.disable_help_flag(true).arg(help);
     names.into_iter().fold(command, |command, name| {
         command.mut_subcommand(name, compact_help)
