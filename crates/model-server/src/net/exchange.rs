@@ -138,14 +138,25 @@ impl Exchange {
 
 /// Whether a key can stand in a header. The error tells where the odd character is, never the key.
 pub(super) fn check_key(key: &str) -> Result<(), String> {
-    match key.chars().position(|c| !(' '..='~').contains(&c)) {
-        None => Ok(()),
-        Some(at) => Err(format!(
-            "the key cannot be sent: its character {} is a line break, a control character or not \
-             ASCII; was it copied whole, and nothing else?",
+    let is_quoted = |mark: char| key.len() > 1 && key.starts_with(mark) && key.ends_with(mark);
+    let odd = key.chars().position(|c| !(' '..='~').contains(&c));
+    let why = if let Some(at) = odd {
+        format!(
+            "its character {} is a line break, a control character or not ASCII; was it copied \
+             whole, and nothing else?",
             at + 1
-        )),
-    }
+        )
+    } else if key
+        .get(..7)
+        .is_some_and(|word| word.eq_ignore_ascii_case("bearer "))
+    {
+        "it begins with `Bearer`, which is put before it anyway; leave the word off".to_owned()
+    } else if is_quoted('"') || is_quoted('\'') {
+        "it is quoted; leave the quotation marks off".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(format!("the key cannot be sent: {why}"))
 }
 
 fn agent(endpoint: &Endpoint, order: &Order, tried: Tried) -> Result<Agent, Failure> {
@@ -373,10 +384,20 @@ mod tests {
     #[test]
     fn a_key_that_no_header_can_hold_is_said_without_showing_it() {
         assert!(check_key("sk-abc_DEF.123/+=~").is_ok());
-        for key in ["geheim\nzwei", "schl\u{fc}ssel", "a\u{200b}", "a\tb", "a\0"] {
+        for (key, why) in [
+            ("geheim\nzwei", "character 7"),
+            ("schl\u{fc}ssel", "character 5"),
+            ("a\u{200b}", "not ASCII"),
+            ("a\tb", "character 2"),
+            ("a\0", "control"),
+            ("Bearer sk-123456", "leave the word off"),
+            ("bearer sk-123456", "leave the word off"),
+            ("\"sk-123456\"", "quoted"),
+            ("'sk-123456'", "quoted"),
+        ] {
             let error = check_key(key).unwrap_err();
             assert!(
-                error.contains("cannot be sent") && !error.contains(key),
+                error.contains("cannot be sent") && error.contains(why) && !error.contains(key),
                 "{error}"
             );
         }
