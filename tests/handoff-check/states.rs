@@ -2,7 +2,7 @@
 //! others. The facts are right, or it is said plainly that nobody can tell.
 
 use crate::kit::{A, Case, handoff};
-use crate::support::{git, write};
+use crate::support::{git, repository, write};
 
 /// Git may fail here: a conflict is what is wanted.
 fn try_git(case: &Case, args: &[&str]) {
@@ -168,4 +168,36 @@ fn a_shallow_clone_and_a_missing_base_are_told_apart() {
         .stderr_has(&format!("`{old}` names no commit or tree"));
     case.task["base"] = git(case.path(), &["rev-parse", "HEAD"]).into();
     case.claim(&["src/a.rs"]).exit(0);
+}
+
+#[test]
+fn a_file_in_a_submodule_stands_for_it_and_git_refuses_nobody_s_verdict() {
+    let inner = repository(&[("x", "1\n")]);
+    let mut case = Case::new(A);
+    let source = inner.path().display().to_string();
+    let add = [
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &source,
+        "src/sub",
+    ];
+    git(case.path(), &add);
+    std::os::unix::fs::symlink("..", case.path().join("src/up")).unwrap();
+    case.commit("a submodule and a link");
+    case.task["base"] = git(case.path(), &["rev-parse", "HEAD"]).into();
+    // Nothing changed, and git refuses to say whether these names are ignored.
+    case.claim(&["src/sub/x", "src/up/README.md"])
+        .exit(1)
+        .check(
+            "files",
+            "fail",
+            "claimed_not_changed: src/sub/x, src/up/README.md",
+        );
+    case.write("src/sub/x", "2\n");
+    case.claim(&["src/sub/x"])
+        .exit(0)
+        .changes("matched", &["src/sub"]);
 }

@@ -208,7 +208,8 @@ impl Repo {
         Ok(ObjectId::new(&said.line()))
     }
 
-    /// Those of the names that git ignores.
+    /// Those of the names that git ignores. Of a name inside a submodule or behind a link git does
+    /// not tell, so it is none of them.
     pub fn ignored(&self, names: &[GitPath]) -> Result<Vec<GitPath>, RepoError> {
         if names.is_empty() {
             return Ok(Vec::new());
@@ -222,9 +223,16 @@ impl Repo {
             .git(["check-ignore", "-z", "--stdin"])
             .stdin(input)
             .said()?;
+        let is_refused = ["is in submodule", "is beyond a symbolic link"];
         match said.code {
             Some(0 | 1) => Ok(split_names(&said.stdout)),
-            _ => Err(said.into_error()),
+            _ if !is_refused.iter().any(|why| said.stderr.contains(why)) => Err(said.into_error()),
+            _ if names.len() == 1 => Ok(Vec::new()),
+            // One name that it refuses, and it tells nothing of the others.
+            _ => {
+                let (some, others) = names.split_at(names.len() / 2);
+                Ok([self.ignored(some)?, self.ignored(others)?].concat())
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use baton_protocol::{Changes, Check, FileNote};
-use baton_repo::{ChangeKind, ChangeSet, GitPath};
+use baton_repo::{Change, ChangeKind, ChangeSet, GitPath, Mode};
 
 use super::{count, fail, list, pass, unknown};
 
@@ -27,6 +27,14 @@ struct Hits<'a> {
 fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
     let touched = facts.touched();
     let mut matched = vec![false; touched.len()];
+    let changes = || facts.net.iter().chain(&facts.committed);
+    let is_submodule = |c: &&Change| [c.old_mode, c.new_mode].contains(&Mode::Submodule);
+    let inside = facts.status.iter().filter(|e| e.submodule.is_some());
+    let submodules: Vec<&GitPath> = changes()
+        .filter(is_submodule)
+        .map(|c| &c.path)
+        .chain(inside.map(|e| &e.path))
+        .collect();
     // Reports mostly list files in git's order.
     let mut next = 0;
     let mut missing = BTreeSet::new();
@@ -40,7 +48,17 @@ fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
             next += 1;
             continue;
         }
-        let meant = meant(name, &touched);
+        let mut meant = meant(name, &touched);
+        if meant.is_empty() {
+            // Of a submodule git tells the commit; a file inside stands for it.
+            let place = submodules.iter().find_map(|s| {
+                let inside = name.as_bytes().strip_prefix(s.as_bytes())?;
+                inside
+                    .starts_with(b"/")
+                    .then(|| place(s.as_bytes(), &touched))?
+            });
+            meant.extend(place.map(|i| i..i + 1));
+        }
         if meant.is_empty() {
             missing.insert(claim.path.as_str());
         }
@@ -49,8 +67,7 @@ fn hits<'a>(claims: &'a [FileNote], facts: &'a ChangeSet) -> Hits<'a> {
             matched[places].fill(true);
         }
     }
-    let changes = facts.net.iter().chain(&facts.committed);
-    for change in changes.filter(|c| c.kind == ChangeKind::Renamed) {
+    for change in changes().filter(|c| c.kind == ChangeKind::Renamed) {
         let both: Vec<usize> = change
             .touched()
             .filter_map(|n| place(n.as_bytes(), &touched))
