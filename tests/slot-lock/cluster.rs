@@ -124,6 +124,8 @@ fn never_more_than_n_holders_on_three_hosts_whatever_happens_to_the_members() {
     );
     let job = observer.job("k", "2", "0.02");
     let long_job = observer.job("k", "2", "3");
+    // Halves of seconds between two rounds.
+    let (long_every, rest) = if is_big() { (100, 10) } else { (10, 1) };
     let codes = std::sync::Mutex::new(std::collections::BTreeMap::<i32, usize>::new());
     let taker = |number: usize| {
         let host = &hosts[number % 3];
@@ -133,7 +135,11 @@ fn never_more_than_n_holders_on_three_hosts_whatever_happens_to_the_members() {
                 break;
             }
             // Most are brief; some are there for the whole of a round.
-            let job = if turn % 10 == 9 { &long_job } else { &job };
+            let job = if turn % long_every == 9 {
+                &long_job
+            } else {
+                &job
+            };
             let code = take(host, &["--on-lost", "end"], job, &said);
             *codes.lock().unwrap().entry(code).or_default() += 1;
             match code {
@@ -153,7 +159,11 @@ fn never_more_than_n_holders_on_three_hosts_whatever_happens_to_the_members() {
                 }
                 mischief(&mut cluster, round);
                 rounds.store(round + 1, Ordering::Relaxed);
-                std::thread::sleep(Duration::from_millis(500));
+                if is_big() {
+                    let served = served.load(Ordering::Relaxed);
+                    eprintln!("{served} served after round {round}");
+                }
+                std::thread::sleep(Duration::from_millis(500) * rest);
             }
         });
         let failed = workers.into_iter().filter_map(|w| w.join().err()).count();
