@@ -2,11 +2,12 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::kit::{Holder, Slots};
-use crate::support::{Run, copy_program, tool_path};
+use crate::kit::{Holder, SOON, Slots};
+use crate::support::{Run, copy_program, eventually, tool_path};
 
 /// A provider entry as vllm-health and ctx-estimate write it.
 pub fn provider(id: &str, port: u16, changes: &Value) -> Value {
@@ -336,6 +337,33 @@ fn q05_q06_a_slot_is_not_used_while_the_server_works_for_somebody_else() {
         "ran",
     ]);
     run.stdin(busy).run().code(0);
+}
+
+#[test]
+fn q05_q06_the_server_is_asked_again_right_before_a_slot_that_was_waited_for_is_used() {
+    let slots = Slots::new();
+    let busy = health(&[provider("a", 1, &with_load(1))]);
+    let idle = health(&[provider("a", 1, &with_load(0))]);
+    let key = "http://127.0.0.1:1";
+    let holder = slots.hold(&["--key", key, "--slots", "1", "--ignore-server"]);
+    let document = slots.home.path().join("candidates.json");
+    fs::write(&document, &idle).unwrap();
+    let run = with_health(&slots, &[idle.clone(), busy, idle]);
+    let run = run.arg("--candidates").arg(&document);
+    let mut waiting = Holder::launch(run.args(["--", "echo", "ran"]).command());
+    eventually("it waits", SOON, || {
+        let status = slots.run(&["status", key, "--ignore-server"]).run().json();
+        (status["keys"][0]["waiting"].as_array()?.len() == 1).then_some(())
+    });
+    // What was read before is too old by then.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(300) {
+        std::thread::yield_now();
+    }
+    holder.finish();
+    assert_eq!(waiting.line(), "ran");
+    let asked = fs::read_to_string(slots.home.path().join("tools/asked")).unwrap();
+    assert!(asked.trim().parse::<u32>().unwrap() >= 3, "{asked}");
 }
 
 #[test]
