@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{End, Session, tokens};
 use crate::harness::environment::{missing, missing_python_module};
 use crate::harness::stop::Colour;
+use crate::text::expected::expected_and_got;
 use crate::text::feedback::{CheckText, checks};
 use crate::text::shape::{Favour, shape};
 use crate::tools::shell::Order;
@@ -174,7 +175,11 @@ impl Session<'_> {
             let output = if green {
                 String::new()
             } else {
-                shape(&ran.text, CHECK_OUTPUT_TOKENS, Favour::Tail, &tokens).text
+                let shaped = shape(&ran.text, CHECK_OUTPUT_TOKENS, Favour::Tail, &tokens).text;
+                match expected_and_got(&ran.text) {
+                    Some(sentence) => format!("{shaped}\n{sentence}"),
+                    None => shaped,
+                }
             };
             runs.push(CheckRun {
                 command: check.command,

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod clean;
+pub(crate) mod expected;
 pub(crate) mod feedback;
 pub(crate) mod repetition;
 pub(crate) mod shape;
