@@ -138,3 +138,40 @@ fn a_failed_attempt_is_asked_anew_with_a_thought_first_and_never_unchanged() {
         "the prefix is kept for the cache"
     );
 }
+
+#[test]
+fn done_while_a_check_fails_is_a_failed_attempt_and_the_easy_way_out_is_not_offered() {
+    let place = Place::new();
+    let sim = place.sim(
+        r#"
+[[rule]]
+times = 1
+answer.say = "It looks right to me."
+[[rule]]
+times = 2
+answer.say = "DONE"
+[[rule]]
+answer.say = """calc.py
+```python
+def add(a, b):
+    return a + b
+
+
+def mul(a, b):
+    return a * b
+```
+"""
+"#,
+    );
+    let handoff = place
+        .fix(&sim.base_url)
+        .args(["--mode", "whole"])
+        .run()
+        .code(0)
+        .json();
+    assert_eq!(handoff["repairs"]["done_though_red"], 2, "{handoff}");
+    for request in requests(&sim) {
+        let messages = request["body"]["messages"].to_string();
+        assert!(!messages.contains("with DONE"), "{messages}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::files::path::without_invented_folder;
 use crate::harness::guard::{Action, Judgement};
 use crate::harness::stop::Verdict;
 use crate::text::blocks::{Change, parse_reply};
-use crate::text::feedback::{NUDGE_TEXT, cut_off};
+use crate::text::feedback::{NUDGE_FILE, NUDGE_TEXT, cut_off};
 use crate::text::splice::splice;
 use crate::tools::edits::{Made, edit, write};
 use crate::tools::worktree::Owner;
@@ -54,6 +54,10 @@ impl Session<'_> {
             }
             return self.nudge(&cut_off(used));
         }
+        let red = !self.checks.all_green();
+        if reply.done && red {
+            return self.not_done_yet();
+        }
         if reply.done {
             self.talk.push_user("It is not done.");
             return self.finish(&Finished {
@@ -63,7 +67,7 @@ impl Session<'_> {
             });
         }
         if reply.changes.is_empty() && reply.problems.is_empty() {
-            return self.nudge(NUDGE_TEXT);
+            return self.nudge(if red { NUDGE_FILE } else { NUDGE_TEXT });
         }
         self.acted();
         let mut said = Vec::new();
@@ -105,6 +109,17 @@ impl Session<'_> {
             json!({"tool": "reply", "files": reply.changes.len(), "changed": changed, "error": action.error}),
         );
         self.settle_reply(action)
+    }
+
+    /// "DONE" although a check fails is an attempt that failed, not a question of faith: asked again
+    /// whether it is done, a small model says so again.
+    fn not_done_yet(&mut self) -> Result<(), End> {
+        self.acted();
+        self.ledger.repaired("done_though_red");
+        let feedback = self.checks.feedback();
+        self.talk
+            .push_user(format!("It is not done.\n{feedback}").trim_end());
+        self.next_attempt(false)
     }
 
     fn settle_reply(&mut self, action: Action) -> Result<(), End> {

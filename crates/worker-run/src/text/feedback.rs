@@ -51,6 +51,9 @@ pub(crate) const NUDGE_TOOLS: &str =
 /// The same for models that reply with files.
 pub(crate) const NUDGE_TEXT: &str = "Your reply held no file. Reply with the path and the complete new content of each file you change in a code block, or with DONE if nothing is left to change.";
 
+/// The same where a check fails: a small model that hears of an easy way out takes it.
+pub(crate) const NUDGE_FILE: &str = "Your reply held no file. Reply now with the path and the complete new content of each file you change in a code block.";
+
 /// A cut-off answer.
 pub(crate) fn cut_off(tokens: u64) -> String {
     format!(
