@@ -68,6 +68,11 @@ fn b04_there_is_no_terminal_to_ask_on() {
     let outcome = run(&shell("read answer < /dev/tty"));
     assert!(!outcome.success());
     assert!(outcome.duration < Duration::from_secs(5));
+    // Where there is none anyway, only the session of its own shows that none could be had.
+    let leads = "read -r line < /proc/$$/stat; set -- ${line##*) }; test \"$4\" = $$";
+    if cfg!(target_os = "linux") {
+        assert!(run(&shell(leads)).success());
+    }
 }
 
 #[test]

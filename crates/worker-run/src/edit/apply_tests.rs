@@ -28,6 +28,9 @@ fn e01_crlf_is_matched_and_written_back() {
     )
     .unwrap();
     assert_eq!(done.file.encode(), b"def a():\r\n    return 1\r\nx = 1\n");
+    // Behind other lines, where a place in the text is not the place in the file.
+    let done = one(b"a\r\nb\r\nc\r\nd\r\n", "c\n", "x\ny\n").unwrap();
+    assert_eq!(done.file.encode(), b"a\r\nb\r\nx\r\ny\r\nd\r\n");
 }
 
 #[test]

@@ -207,6 +207,10 @@ mod tests {
     fn e09_another_encoding_is_refused_and_named() {
         let error = TextFile::decode(b"const x = 1;\n// caf\xe9 note\n").unwrap_err();
         assert_eq!(error, NotText::NotUtf8 { at: 19, bytes: 26 });
+        for wide in [b"\xFF\xFEa\0", b"\xFE\xFF\0a"] {
+            let error = TextFile::decode(wide).unwrap_err();
+            assert_eq!(error, NotText::Utf16 { bytes: 4 });
+        }
     }
 
     #[test]
