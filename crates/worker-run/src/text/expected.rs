@@ -30,7 +30,7 @@ fn python(output: &str) -> Option<Said> {
         let [call, wanted] = two(&test, "==")?;
         if let Some(values) = said.strip_prefix("assert ") {
             let [got, right] = two(values, "==")?;
-            return (right == wanted).then(|| (Some(call), wanted, got));
+            return (right == wanted).then_some((Some(call), wanted, got));
         }
         return (message.as_deref() == Some(call.as_str()) && !said.is_empty())
             .then(|| (Some(call), wanted, said.to_owned()));
@@ -99,7 +99,6 @@ fn parts<'a>(text: &'a str, by: &str) -> Vec<&'a str> {
         match (quote, byte) {
             (Some(_), b'\\') => at += 1,
             (Some(open), _) if byte == open => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'(' | b'[' | b'{') => depth += 1,
             (None, b')' | b']' | b'}') => depth -= 1,
