@@ -43,7 +43,7 @@ report() { # KEY VALUE: an honest report of what differs from the base
     { git -C repo diff --no-renames --name-only "$base"; git -C repo ls-files --others --exclude-standard; } | sort -u |
         awk -v tree="${1:-}" 'BEGIN { printf "{\"schema\":\"handoff/1\",\"task_id\":\"t\",\"role\":\"implementer\",\"status\":\"completed\",\"outcome\":\"All files carry the new word.\",\"verification\":[]," }
             BEGIN { if (tree != "") printf "\"tree\":\"%s\",", tree; printf "\"files_changed\":[" }
-            { printf "%s{\"path\":\"%s\",\"scope\":\"\"}", (NR > 1 ? "," : ""), $0 } END { print "]}" }' > report.json
+            { printf "%s{\"path\":\"%s\",\"scope\":\"text\"}", (NR > 1 ? "," : ""), $0 } END { print "]}" }' > report.json
 }
 
 us() { local t=${EPOCHREALTIME/[.,]/}; echo "$t"; }
@@ -71,11 +71,12 @@ hash_all() { # what hashing the changes into a private index costs git alone
 }
 tree_now() { hash_all; }
 
-row() { # NAME [tree]
+row() { # NAME [tree|FORM of the report]
     local name=$1 peer ours hashing=""
     [[ $name =~ ${ONLY:-.} ]] || return 0
     cp -p repo/.git/index index.kept
     if [ "${2:-}" = tree ]; then report "$(tree_now)"; else report; fi
+    case ${2:-} in envelope | markdown*) "$tool" --emit "$2" < report.json > other && mv other report.json ;; esac
     peer=$(least ask_git) ours=$(least judge)
     grep -q '"pass":true' out || { echo "the honest report of \"$name\" was not believed: $(head -c 1500 out)" >&2; exit 1; }
     if [ "${2:-}" = tree ]; then hashing=$(least hash_all); fi
@@ -91,6 +92,8 @@ echo "## bar: ratio under 2"
 tree repo/src two
 row "modified"
 row "modified, the report records its tree" tree
+row "modified, reported as an envelope" envelope
+row "modified, reported under headings" markdown-4
 reset; tree repo/new two
 row "new, untracked"
 row "new, untracked, with its tree" tree
