@@ -126,7 +126,7 @@ fn no_candidate_is_told_by_exit_code_and_report() {
         (
             estimate(&[provider("a", 1, &json!({}))]),
             3,
-            "cannot be told",
+            "set `context`",
         ),
         (
             health(&[provider("a", 1, &json!({"state": "unknown"}))]),

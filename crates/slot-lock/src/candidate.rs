@@ -147,7 +147,8 @@ fn check_fit(provider: &Provider, judged: bool, go: bool) -> Result<(), Rejectio
         None if !judged => Ok(()),
         Some(FitVerdict::Unknown) | None if go => Ok(()),
         Some(FitVerdict::Unknown) | None => Err(Rejection::Unknown(format!(
-            "{id}: whether the request fits its context cannot be told"
+            "{id}: whether the request fits its context cannot be told (set `context` of this provider in \
+             the configuration)"
         ))),
     }
 }

@@ -122,25 +122,12 @@ mod tests {
     use serde_json::json;
 
     use super::{Outcome, Request, is_possible};
+    use crate::etcd::fixtures::bearer;
     use crate::etcd::names::Names;
     use crate::etcd::wire::encode;
-    use crate::identity::Identity;
     use crate::key::Key;
-    use crate::label::{Bearer, Label};
+    use crate::label::Label;
     use crate::store::Want;
-
-    fn bearer() -> Bearer {
-        Bearer {
-            owner: Identity::of_self(),
-            host: "h".into(),
-            uid: 0,
-            command: "c".into(),
-            class: SlotClass::Worker,
-            tokens: None,
-            expires_at: None,
-            is_lease: false,
-        }
-    }
 
     fn want() -> Want {
         Want {
@@ -156,7 +143,11 @@ mod tests {
 
     #[test]
     fn every_way_an_answer_can_go_is_read() {
-        let (names, want, bearer) = (Names::new("b/", &want().key, "h"), want(), bearer());
+        let (names, want, bearer) = (
+            Names::new("b/", &want().key, "h"),
+            want(),
+            bearer(SlotClass::Worker),
+        );
         let label = Label::new(&bearer, "t".into(), Timestamp::now());
         let request = Request {
             names: &names,
@@ -195,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_needs_more_than_a_count_is_not_asked_for_this_way() {
-        assert!(is_possible(&want(), &bearer()));
+        assert!(is_possible(&want(), &bearer(SlotClass::Worker)));
         let reserved = Want {
             reserve_interactive: 1,
             ..want()
@@ -209,7 +200,7 @@ mod tests {
             ..want()
         };
         for other in [reserved, foreign, many] {
-            assert!(!is_possible(&other, &bearer()));
+            assert!(!is_possible(&other, &bearer(SlotClass::Worker)));
         }
     }
 }

@@ -270,30 +270,12 @@ mod tests {
     use serde_json::json;
 
     use super::{heirs, inherited, read_grant, testament, ticket_text};
-    use crate::etcd::names::{Names, rank_of};
+    use crate::etcd::fixtures::{bearer, names};
+    use crate::etcd::names::rank_of;
     use crate::etcd::take::Look;
     use crate::etcd::wire::{Entry, encode};
-    use crate::identity::Identity;
     use crate::key::Key;
-    use crate::label::Bearer;
     use crate::store::Want;
-
-    fn names() -> Names {
-        Names::new("b/", &Key::parse("k").unwrap(), "h")
-    }
-
-    fn bearer(class: SlotClass) -> Bearer {
-        Bearer {
-            owner: Identity::of_self(),
-            host: "h".into(),
-            uid: 0,
-            command: "c".into(),
-            class,
-            tokens: None,
-            expires_at: None,
-            is_lease: false,
-        }
-    }
 
     fn want(slots: u32) -> Want {
         Want {

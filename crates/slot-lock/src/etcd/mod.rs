@@ -7,6 +7,8 @@
 mod address;
 mod client;
 mod direct;
+#[cfg(test)]
+mod fixtures;
 mod handover;
 mod held;
 mod keeper;

@@ -231,29 +231,12 @@ mod tests {
     use baton_protocol::Timestamp;
 
     use super::{Finding, Look, order};
-    use crate::etcd::names::{Names, rank_of};
+    use crate::etcd::fixtures::{bearer, names};
+    use crate::etcd::names::rank_of;
     use crate::etcd::wire::Entry;
-    use crate::identity::Identity;
     use crate::key::Key;
-    use crate::label::{Bearer, Label};
+    use crate::label::Label;
     use crate::store::{TokenNeed, Want};
-
-    fn names() -> Names {
-        Names::new("b/", &Key::parse("k").unwrap(), "h")
-    }
-
-    fn bearer(class: SlotClass) -> Bearer {
-        Bearer {
-            owner: Identity::of_self(),
-            host: "h".into(),
-            uid: 0,
-            command: "c".into(),
-            class,
-            tokens: None,
-            expires_at: None,
-            is_lease: false,
-        }
-    }
 
     fn entry(key: String, lease: &str, created: i64, tokens: Option<u64>) -> Entry {
         let mut label = Label::new(&bearer(Worker), "t".into(), Timestamp::now());
