@@ -122,30 +122,17 @@ mod tests {
     use serde_json::json;
 
     use super::{Outcome, Request, is_possible};
-    use crate::etcd::fixtures::bearer;
+    use crate::etcd::fixtures::{bearer, want};
     use crate::etcd::names::Names;
     use crate::etcd::wire::encode;
-    use crate::key::Key;
     use crate::label::Label;
     use crate::store::Want;
-
-    fn want() -> Want {
-        Want {
-            key: Key::parse("k").unwrap(),
-            slots: 2,
-            is_assumed: false,
-            reserve_interactive: 0,
-            foreign: 0,
-            tokens: None,
-            only_model: None,
-        }
-    }
 
     #[test]
     fn every_way_an_answer_can_go_is_read() {
         let (names, want, bearer) = (
-            Names::new("b/", &want().key, "h"),
-            want(),
+            Names::new("b/", &want(2).key, "h"),
+            want(2),
             bearer(SlotClass::Worker),
         );
         let label = Label::new(&bearer, "t".into(), Timestamp::now());
@@ -186,18 +173,18 @@ mod tests {
 
     #[test]
     fn what_needs_more_than_a_count_is_not_asked_for_this_way() {
-        assert!(is_possible(&want(), &bearer(SlotClass::Worker)));
+        assert!(is_possible(&want(2), &bearer(SlotClass::Worker)));
         let reserved = Want {
             reserve_interactive: 1,
-            ..want()
+            ..want(2)
         };
         let foreign = Want {
             foreign: 1,
-            ..want()
+            ..want(2)
         };
         let many = Want {
             slots: 64,
-            ..want()
+            ..want(2)
         };
         for other in [reserved, foreign, many] {
             assert!(!is_possible(&other, &bearer(SlotClass::Worker)));

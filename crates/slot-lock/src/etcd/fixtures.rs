@@ -6,6 +6,7 @@ use super::names::Names;
 use crate::identity::Identity;
 use crate::key::Key;
 use crate::label::Bearer;
+use crate::store::Want;
 
 /// The names of one server's entries.
 pub(super) fn names() -> Names {
@@ -23,5 +24,18 @@ pub(super) fn bearer(class: SlotClass) -> Bearer {
         tokens: None,
         expires_at: None,
         is_lease: false,
+    }
+}
+
+/// So many slots of that server, and nothing else.
+pub(super) fn want(slots: u32) -> Want {
+    Want {
+        key: Key::parse("k").unwrap(),
+        slots,
+        is_assumed: false,
+        reserve_interactive: 0,
+        foreign: 0,
+        tokens: None,
+        only_model: None,
     }
 }

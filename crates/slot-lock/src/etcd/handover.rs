@@ -270,24 +270,10 @@ mod tests {
     use serde_json::json;
 
     use super::{heirs, inherited, read_grant, testament, ticket_text};
-    use crate::etcd::fixtures::{bearer, names};
+    use crate::etcd::fixtures::{bearer, names, want};
     use crate::etcd::names::rank_of;
     use crate::etcd::take::Look;
     use crate::etcd::wire::{Entry, encode};
-    use crate::key::Key;
-    use crate::store::Want;
-
-    fn want(slots: u32) -> Want {
-        Want {
-            key: Key::parse("k").unwrap(),
-            slots,
-            is_assumed: false,
-            reserve_interactive: 0,
-            foreign: 0,
-            tokens: None,
-            only_model: None,
-        }
-    }
 
     fn entry(key: String, value: String, lease: &str, created: i64) -> Entry {
         Entry {

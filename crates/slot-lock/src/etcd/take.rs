@@ -231,10 +231,9 @@ mod tests {
     use baton_protocol::Timestamp;
 
     use super::{Finding, Look, order};
-    use crate::etcd::fixtures::{bearer, names};
+    use crate::etcd::fixtures::{bearer, names, want};
     use crate::etcd::names::rank_of;
     use crate::etcd::wire::Entry;
-    use crate::key::Key;
     use crate::label::Label;
     use crate::store::{TokenNeed, Want};
 
@@ -247,18 +246,6 @@ mod tests {
             lease: lease.into(),
             created,
             modified: created,
-        }
-    }
-
-    fn want(slots: u32) -> Want {
-        Want {
-            key: Key::parse("k").unwrap(),
-            slots,
-            is_assumed: false,
-            reserve_interactive: 0,
-            foreign: 0,
-            tokens: None,
-            only_model: None,
         }
     }
 
