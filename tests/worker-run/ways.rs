@@ -4,11 +4,8 @@ use serde_json::{Value, json};
 
 use super::{FOUR_STEPS, Place, requests};
 
-/// In tools mode the same failing edit for ever; asked for files, the right one.
-const STUCK_WITH_TOOLS: &str = r#"
-[[rule]]
-when.tools = true
-answer.calls = [{ edit = "calc.py", old = "    return a % b", new = "    return a + b" }]
+/// The right file.
+const MENDED: &str = r#"
 [[rule]]
 answer.say = """calc.py
 ```python
@@ -22,10 +19,20 @@ def mul(a, b):
 """
 "#;
 
+/// In tools mode the same failing edit for ever; asked for files, the right one.
+fn stuck_with_tools() -> String {
+    let stuck = r#"
+[[rule]]
+when.tools = true
+answer.calls = [{ edit = "calc.py", old = "    return a % b", new = "    return a + b" }]
+"#;
+    format!("{stuck}{MENDED}")
+}
+
 #[test]
 fn t22_a_model_stuck_with_tools_changes_over_to_files_in_the_same_task() {
     let place = Place::new();
-    let sim = place.sim(STUCK_WITH_TOOLS);
+    let sim = place.sim(&stuck_with_tools());
     let events = place.home.path().join("events.jsonl");
     let handoff = place
         .fix(&sim.base_url)
@@ -51,7 +58,7 @@ fn t22_a_model_stuck_with_tools_changes_over_to_files_in_the_same_task() {
 #[test]
 fn a_way_that_a_person_chose_is_kept() {
     let place = Place::new();
-    let sim = place.sim(STUCK_WITH_TOOLS);
+    let sim = place.sim(&stuck_with_tools());
     let handoff = place
         .fix(&sim.base_url)
         .args(["--mode", "tools"])
@@ -65,7 +72,7 @@ fn a_way_that_a_person_chose_is_kept() {
 #[test]
 fn a_second_attempt_begins_where_the_first_had_to_change_over_to() {
     let place = Place::new();
-    let sim = place.sim(STUCK_WITH_TOOLS);
+    let sim = place.sim(&stuck_with_tools());
     place.fix(&sim.base_url).run().code(0);
     super::git(place.repo.path(), &["checkout", "-q", "calc.py"]);
     let before = requests(&sim).len();
@@ -88,9 +95,9 @@ fn a_small_model_begins_with_files_and_a_large_one_with_tools() {
     for (model, mode) in [("coder-1.5b", "whole"), ("coder-32b", "tools")] {
         let place = Place::new();
         let script = if mode == "whole" {
-            STUCK_WITH_TOOLS
+            stuck_with_tools()
         } else {
-            FOUR_STEPS
+            FOUR_STEPS.to_owned()
         };
         let file = place.home.path().join("script.toml");
         std::fs::write(&file, script).unwrap();
@@ -142,27 +149,15 @@ fn a_failed_attempt_is_asked_anew_with_a_thought_first_and_never_unchanged() {
 #[test]
 fn done_while_a_check_fails_is_a_failed_attempt_and_the_easy_way_out_is_not_offered() {
     let place = Place::new();
-    let sim = place.sim(
-        r#"
+    let reluctant = r#"
 [[rule]]
 times = 1
 answer.say = "It looks right to me."
 [[rule]]
 times = 2
 answer.say = "DONE"
-[[rule]]
-answer.say = """calc.py
-```python
-def add(a, b):
-    return a + b
-
-
-def mul(a, b):
-    return a * b
-```
-"""
-"#,
-    );
+"#;
+    let sim = place.sim(&format!("{reluctant}{MENDED}"));
     let handoff = place
         .fix(&sim.base_url)
         .args(["--mode", "whole"])
